@@ -1,0 +1,95 @@
+import type { ErrorDetail, ErrorResponse } from "#/api/oriel.gen.ts";
+
+/** What the server, or the way to it, said no with. `code` is 0 where no answer came. */
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly code: number;
+  readonly status: string;
+  readonly requestId: string;
+  readonly details: readonly ErrorDetail[];
+  /** Seconds after which the server asks to be tried again. */
+  readonly retryAfter: number | undefined;
+
+  constructor(init: {
+    code: number;
+    status: string;
+    message: string;
+    requestId?: string;
+    details?: readonly ErrorDetail[];
+    retryAfter?: number | undefined;
+    cause?: unknown;
+  }) {
+    super(init.message, { cause: init.cause });
+    this.code = init.code;
+    this.status = init.status;
+    this.requestId = init.requestId ?? "";
+    this.details = init.details ?? [];
+    this.retryAfter = init.retryAfter;
+  }
+
+  get reason(): string {
+    return this.details[0]?.reason ?? "";
+  }
+
+  /** Whether the same request may well succeed a little later. */
+  get transient(): boolean {
+    return this.code === 0 || this.code === 503 || this.code === 504;
+  }
+}
+
+function isErrorResponse(body: unknown): body is ErrorResponse {
+  return (
+    typeof body === "object" &&
+    body !== null &&
+    "error" in body &&
+    typeof body.error === "object" &&
+    body.error !== null &&
+    "message" in body.error &&
+    "status" in body.error
+  );
+}
+
+async function failure(response: Response): Promise<ApiError> {
+  const wait = Number(response.headers.get("Retry-After") ?? Number.NaN);
+  const common = {
+    code: response.status,
+    requestId: response.headers.get("X-Request-Id") ?? "",
+    retryAfter: Number.isFinite(wait) ? wait : undefined,
+  };
+  let body: unknown;
+  try {
+    body = await response.json();
+  } catch {
+    body = undefined;
+  }
+  if (!isErrorResponse(body)) {
+    // Something between the browser and Oriel answered.
+    const message = `The answer was HTTP ${response.status}, and not from Oriel's API.`;
+    return new ApiError({ ...common, status: "UNKNOWN", message });
+  }
+  const { message, status, requestId, details } = body.error;
+  return new ApiError({
+    ...common,
+    message,
+    status,
+    requestId: requestId || common.requestId,
+    details: details ?? [],
+  });
+}
+
+/** What generated calls pass: a body may be spelled out as absent. */
+export type RequestOptions = Omit<RequestInit, "body"> & { body?: BodyInit | null | undefined };
+
+/** The one way to the API: every failure but an abort becomes an ApiError. */
+export async function request<T>(url: string, options: RequestOptions = {}): Promise<T> {
+  const { body = null, ...rest } = options;
+  let response: Response;
+  try {
+    response = await fetch(url, { credentials: "same-origin", ...rest, body });
+  } catch (cause) {
+    if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
+    throw new ApiError({ code: 0, status: "UNREACHABLE", message: "The server does not answer.", cause });
+  }
+  if (!response.ok) throw await failure(response);
+  return (await response.json()) as T;
+}

@@ -1,0 +1,41 @@
+import { fileURLToPath } from "node:url";
+import tailwindcss from "@tailwindcss/vite";
+import { tanstackRouter } from "@tanstack/router-plugin/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vitest/config";
+
+// The server to develop against: a running `oriel demo`, whose address is in its demo.json.
+const backend = process.env["ORIEL_DEV_URL"] ?? "http://127.0.0.1:8080";
+
+export default defineConfig({
+  root: "frontend",
+  plugins: [
+    tanstackRouter({
+      target: "react",
+      autoCodeSplitting: true,
+      routesDirectory: "src/routes",
+      generatedRouteTree: "src/routeTree.gen.ts",
+      quoteStyle: "double",
+      semicolons: true,
+    }),
+    react(),
+    tailwindcss(),
+  ],
+  resolve: { alias: { "#": fileURLToPath(new URL("./frontend/src", import.meta.url)) } },
+  build: {
+    outDir: "dist",
+    emptyOutDir: true,
+    target: "es2023",
+    // light-dark() must reach the browser as it is: the theme switch works through color-scheme.
+    cssTarget: ["chrome123", "firefox120", "safari17.5"],
+    // A data: URL would need a wider Content-Security-Policy.
+    assetsInlineLimit: 0,
+    sourcemap: false,
+  },
+  server: { proxy: { "/v1": { target: backend, changeOrigin: true } } },
+  test: {
+    environment: "jsdom",
+    include: ["src/**/*.test.{ts,tsx}"],
+    restoreMocks: true,
+  },
+});
