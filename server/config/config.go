@@ -1,0 +1,234 @@
+// Package config reads Oriel's configuration from the environment: one struct per area, defaults,
+// validation that reports every mistake at once, a _FILE twin for each secret, and a redacted dump.
+// It knows none of the parts it configures.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/caarlos0/env/v11"
+)
+
+// Roles a process may have; a replica with fewer scales that part alone.
+const (
+	RoleWeb      = "web"
+	RoleIngest   = "ingest"
+	RoleConsume  = "consume"
+	RoleRelay    = "relay"
+	RoleMaintain = "maintain"
+)
+
+// AllRoles is the default of ORIEL_ROLES.
+func AllRoles() []string {
+	return []string{RoleWeb, RoleIngest, RoleConsume, RoleRelay, RoleMaintain}
+}
+
+// Config is everything that `oriel serve` reads.
+type Config struct {
+	HTTP     HTTP
+	Database Database
+	Kafka    Kafka
+	Store    Store
+	Log      Log
+	CacheDir string `env:"ORIEL_CACHE_DIR"`
+	DataDir  string `env:"ORIEL_DATA_DIR" envDefault:".oriel"`
+	Demo     Demo
+}
+
+// HTTP is the listener and how the world sees it.
+type HTTP struct {
+	Addr           string   `env:"ORIEL_ADDR" envDefault:"127.0.0.1:8080"`
+	PublicURL      string   `env:"ORIEL_PUBLIC_URL"`
+	TrustedProxies []string `env:"ORIEL_TRUSTED_PROXIES"`
+	Roles          []string `env:"ORIEL_ROLES" envDefault:"web,ingest,consume,relay,maintain"`
+	// Deadline bounds a publish; past it the answer is 503 with an unknown outcome.
+	Deadline time.Duration `env:"ORIEL_PUBLISH_DEADLINE" envDefault:"10s"`
+	// StopTimeout bounds the whole graceful stop.
+	StopTimeout time.Duration `env:"ORIEL_STOP_TIMEOUT" envDefault:"30s"`
+}
+
+// Database is PostgreSQL.
+type Database struct {
+	URL      string `env:"ORIEL_DATABASE_URL" secret:"url"`
+	ReadURL  string `env:"ORIEL_DATABASE_READ_URL" secret:"url"`
+	MaxConns int32  `env:"ORIEL_DATABASE_MAX_CONNS" envDefault:"16"`
+}
+
+// Kafka is the broker.
+type Kafka struct {
+	Brokers    []string `env:"ORIEL_KAFKA_BROKERS"`
+	Topic      string   `env:"ORIEL_KAFKA_TOPIC" envDefault:"events.cloudevents.v1"`
+	Group      string   `env:"ORIEL_KAFKA_GROUP" envDefault:"oriel-store"`
+	Partitions int      `env:"ORIEL_KAFKA_PARTITIONS" envDefault:"6"`
+	TLS        bool     `env:"ORIEL_KAFKA_TLS"`
+	TLSCAFile  string   `env:"ORIEL_KAFKA_TLS_CA_FILE"`
+	SASL       string   `env:"ORIEL_KAFKA_SASL"`
+	Username   string   `env:"ORIEL_KAFKA_USERNAME"`
+	Password   string   `env:"ORIEL_KAFKA_PASSWORD" secret:"yes"`
+}
+
+// Store is what is kept and for how long.
+type Store struct {
+	Retention Days `env:"ORIEL_RETENTION" envDefault:"91d"`
+}
+
+// Log is the process's own log.
+type Log struct {
+	Level string `env:"ORIEL_LOG_LEVEL" envDefault:"info"`
+}
+
+// Demo changes `oriel demo`.
+type Demo struct {
+	Traffic  string `env:"ORIEL_DEMO_TRAFFIC" envDefault:"on"`
+	LogBytes int64  `env:"ORIEL_DEMO_LOG_BYTES" envDefault:"536870912"`
+}
+
+// Days is a duration that may be written in days, such as 91d.
+type Days time.Duration
+
+// UnmarshalText reads a Go duration or a whole number of days.
+func (d *Days) UnmarshalText(text []byte) error {
+	s := string(text)
+	if n, ok := strings.CutSuffix(s, "d"); ok {
+		var days int
+		if _, err := fmt.Sscanf(n, "%d", &days); err != nil || fmt.Sprint(days) != n || days > 36500 {
+			return fmt.Errorf("%q is no number of days, such as 91d", s)
+		}
+		*d = Days(time.Duration(days) * 24 * time.Hour)
+		return nil
+	}
+	v, err := time.ParseDuration(s)
+	*d = Days(v)
+	return err
+}
+
+func (d Days) String() string {
+	if v := time.Duration(d); v%(24*time.Hour) != 0 {
+		return v.String()
+	}
+	return fmt.Sprintf("%dd", time.Duration(d)/(24*time.Hour))
+}
+
+// Read reads and checks the environment. file reads a secret's _FILE twin (os.ReadFile).
+func Read(environ []string, file func(string) ([]byte, error)) (Config, error) {
+	var cfg Config
+	vars := env.ToMap(environ)
+	if err := readSecretFiles(vars, file); err != nil {
+		return cfg, err
+	}
+	if err := env.ParseWithOptions(&cfg, env.Options{Environment: vars}); err != nil {
+		return cfg, fmt.Errorf("environment: %w", err)
+	}
+	if cfg.CacheDir == "" {
+		if base, err := os.UserCacheDir(); err == nil {
+			cfg.CacheDir = filepath.Join(base, "oriel")
+		}
+	}
+	return cfg, nil
+}
+
+func readSecretFiles(vars map[string]string, file func(string) ([]byte, error)) error {
+	var errs []error
+	for _, f := range fields(&Config{}) {
+		path, ok := vars[f.name+"_FILE"]
+		if f.secret == "" || !ok {
+			continue
+		}
+		if _, both := vars[f.name]; both {
+			errs = append(errs, fmt.Errorf("%s and %s_FILE are both set: keep one", f.name, f.name))
+			continue
+		}
+		text, err := file(path)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s_FILE: %w", f.name, err))
+			continue
+		}
+		vars[f.name] = strings.TrimRight(string(text), "\r\n")
+	}
+	return errors.Join(errs...)
+}
+
+// Has tells whether the process has a role.
+func (h HTTP) Has(role string) bool { return slices.Contains(h.Roles, role) }
+
+// Validate reports everything that `oriel serve` cannot run with.
+func (c Config) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if _, _, err := net.SplitHostPort(c.HTTP.Addr); err != nil {
+		bad("ORIEL_ADDR: %q is no host:port, such as 0.0.0.0:8080", c.HTTP.Addr)
+	}
+	c.HTTP.validate(bad)
+	if c.Database.URL == "" {
+		bad("ORIEL_DATABASE_URL: required, such as postgres://oriel@db:5432/oriel")
+	}
+	if c.Database.MaxConns < 4 {
+		bad("ORIEL_DATABASE_MAX_CONNS: %d is below 4", c.Database.MaxConns)
+	}
+	if len(c.Kafka.Brokers) == 0 {
+		bad("ORIEL_KAFKA_BROKERS: required, such as broker-1:9092,broker-2:9092")
+	}
+	c.Kafka.validate(bad)
+	if time.Duration(c.Store.Retention) < 48*time.Hour {
+		bad("ORIEL_RETENTION: %s is below the least, 2d", c.Store.Retention)
+	}
+	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
+		bad("ORIEL_LOG_LEVEL: %q is none of debug, info, warn, error", c.Log.Level)
+	}
+	return errors.Join(errs...)
+}
+
+func (h HTTP) validate(bad func(string, ...any)) {
+	if h.PublicURL == "" {
+		bad("ORIEL_PUBLIC_URL: required, the address that browsers use, such as https://oriel.example.com")
+	} else if u, err := url.Parse(h.PublicURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
+		bad("ORIEL_PUBLIC_URL: %q is no http or https address", h.PublicURL)
+	}
+	for _, p := range h.TrustedProxies {
+		if _, err := netip.ParsePrefix(p); err != nil {
+			if _, err := netip.ParseAddr(p); err != nil {
+				bad("ORIEL_TRUSTED_PROXIES: %q is no address or prefix, such as 10.0.0.0/8", p)
+			}
+		}
+	}
+	if len(h.Roles) == 0 {
+		bad("ORIEL_ROLES: at least one of %s", strings.Join(AllRoles(), ", "))
+	}
+	for _, r := range h.Roles {
+		if !slices.Contains(AllRoles(), r) {
+			bad("ORIEL_ROLES: %q is none of %s", r, strings.Join(AllRoles(), ", "))
+		}
+	}
+	if h.Deadline < 100*time.Millisecond || h.Deadline > time.Minute {
+		bad("ORIEL_PUBLISH_DEADLINE: %s is outside 100ms to 1m", h.Deadline)
+	}
+	if h.StopTimeout < time.Second {
+		bad("ORIEL_STOP_TIMEOUT: %s is below 1s", h.StopTimeout)
+	}
+}
+
+func (k Kafka) validate(bad func(string, ...any)) {
+	if k.Topic == "" || k.Group == "" {
+		bad("ORIEL_KAFKA_TOPIC and ORIEL_KAFKA_GROUP: must not be empty")
+	}
+	if k.Partitions < 1 || k.Partitions > 10000 {
+		bad("ORIEL_KAFKA_PARTITIONS: %d is outside 1 to 10000", k.Partitions)
+	}
+	switch k.SASL {
+	case "", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512":
+	default:
+		bad("ORIEL_KAFKA_SASL: %q is none of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512", k.SASL)
+	}
+	if (k.SASL == "") != (k.Username == "") {
+		bad("ORIEL_KAFKA_SASL and ORIEL_KAFKA_USERNAME: set both or none")
+	}
+}

@@ -1,0 +1,92 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+func read(t *testing.T, environ ...string) Config {
+	t.Helper()
+	cfg, err := Read(environ, func(string) ([]byte, error) { return nil, errors.New("no file") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+func TestDefaultsNeedOnlyTheThreeAddresses(t *testing.T) {
+	t.Parallel()
+	cfg := read(t, "ORIEL_PUBLIC_URL=https://oriel.example.com", "ORIEL_DATABASE_URL=postgres://u:p@db/oriel", "ORIEL_KAFKA_BROKERS=a:9092,b:9092")
+	if err := cfg.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	if time.Duration(cfg.Store.Retention) != 91*24*time.Hour || cfg.Kafka.Partitions != 6 || len(cfg.HTTP.Roles) != 5 || cfg.Kafka.Brokers[1] != "b:9092" {
+		t.Fatalf("got %+v", cfg)
+	}
+}
+
+func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
+	t.Parallel()
+	cfg := read(t, "ORIEL_ADDR=nowhere", "ORIEL_ROLES=web,cook", "ORIEL_RETENTION=1d", "ORIEL_KAFKA_SASL=GSSAPI", "ORIEL_TRUSTED_PROXIES=proxy", "ORIEL_LOG_LEVEL=loud", "ORIEL_PUBLIC_URL=oriel")
+	err := cfg.Validate()
+	for _, want := range []string{"ORIEL_ADDR", "cook", "2d", "GSSAPI", "proxy", "ORIEL_DATABASE_URL", "ORIEL_KAFKA_BROKERS", "loud", "ORIEL_PUBLIC_URL"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not named in %v", want, err)
+		}
+	}
+}
+
+func TestASecretComesFromItsFile(t *testing.T) {
+	t.Parallel()
+	file := func(path string) ([]byte, error) {
+		if path != "/run/secret" {
+			return nil, errors.New("no such file")
+		}
+		return []byte("s3cret\n"), nil
+	}
+	cfg, err := Read([]string{"ORIEL_KAFKA_PASSWORD_FILE=/run/secret"}, file)
+	if err != nil || cfg.Kafka.Password != "s3cret" {
+		t.Fatalf("got %q, %v", cfg.Kafka.Password, err)
+	}
+	if _, err := Read([]string{"ORIEL_KAFKA_PASSWORD_FILE=/run/secret", "ORIEL_KAFKA_PASSWORD=x"}, file); err == nil {
+		t.Fatal("both a secret and its file were accepted")
+	}
+	if _, err := Read([]string{"ORIEL_DATABASE_URL_FILE=/run/none"}, file); err == nil || !strings.Contains(err.Error(), "ORIEL_DATABASE_URL_FILE") {
+		t.Fatalf("a missing file gave %v", err)
+	}
+}
+
+func TestTheDumpShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	cfg := read(t, "ORIEL_DATABASE_URL=postgres://u:hunter2@db/oriel", "ORIEL_DATABASE_READ_URL=postgres://db/oriel?user=u&password=hunter2", "ORIEL_KAFKA_PASSWORD=hunter2", "ORIEL_KAFKA_BROKERS=a:1,b:2")
+	var out strings.Builder
+	if err := cfg.Dump(&out); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(out.String(), "hunter2") {
+		t.Errorf("a secret shows:\n%s", out.String())
+	}
+	for _, want := range []string{"ORIEL_RETENTION=91d\n", "ORIEL_KAFKA_BROKERS=a:1,b:2\n", "ORIEL_KAFKA_PASSWORD=(redacted)\n", "@db/oriel"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestDaysReadWholeDaysAndDurations(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Duration{"91d": 91 * 24 * time.Hour, "48h": 48 * time.Hour, "2d": 48 * time.Hour} {
+		var d Days
+		if err := d.UnmarshalText([]byte(text)); err != nil || time.Duration(d) != want {
+			t.Errorf("%s gave %v, %v", text, time.Duration(d), err)
+		}
+	}
+	for _, text := range []string{"d", "1.5d", "-xd", "soon", ""} {
+		var d Days
+		if err := d.UnmarshalText([]byte(text)); err == nil {
+			t.Errorf("%q was accepted as %v", text, d)
+		}
+	}
+}
