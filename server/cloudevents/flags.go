@@ -1,5 +1,7 @@
 package cloudevents
 
+import "strings"
+
 // Flags is what a stored event needs to come back as it was sent and that no other column says.
 // The bits are stored: they keep their meaning for ever, and new ones are only added.
 type Flags int16
@@ -40,3 +42,25 @@ func (f Flags) Mode() Mode {
 
 // Has says whether every bit of want is set.
 func (f Flags) Has(want Flags) bool { return f&want == want }
+
+// Claims is what an event says its data is, one rule for indexing, searching and showing: json by its
+// media type (application/json, text/json, …+json), or by the JSON format's rule where a structured
+// event names none; text for any other text/*. Neither is opaque.
+func Claims(contentType string, f Flags) (json, text bool) {
+	media := contentType
+	for i := range len(media) {
+		if media[i] == ';' {
+			media = media[:i]
+			break
+		}
+	}
+	media = strings.ToLower(strings.Trim(media, " \t"))
+	switch {
+	case media == "":
+		return f.Mode() != Binary, false
+	case media == "application/json", media == "text/json", strings.HasSuffix(media, "+json"):
+		return true, false
+	default:
+		return false, strings.HasPrefix(media, "text/")
+	}
+}
