@@ -1,0 +1,92 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// stopOrphans ends a server that an earlier process left on the cluster, and its leftover children, and
+// removes a pid file that points at somebody else. The caller holds the folder's lock, so no process of
+// ours still wants that server.
+func stopOrphans(ctx context.Context, cluster string, log *slog.Logger) error {
+	steps := []struct {
+		signal syscall.Signal
+		wait   time.Duration
+	}{{syscall.SIGINT, fastStop}, {syscall.SIGQUIT, hardStop}, {syscall.SIGKILL, hardStop}}
+	for _, step := range steps {
+		pids, err := serversOn(cluster)
+		if err != nil {
+			return err
+		}
+		if len(pids) == 0 {
+			return removeStalePid(cluster)
+		}
+		log.Info("stopping a postgresql that an earlier run left behind", "pids", pids, "signal", step.signal.String())
+		for _, pid := range pids {
+			// The postmaster takes its children along; children alone take the same signals.
+			if err := syscall.Kill(pid, step.signal); err != nil && !errors.Is(err, syscall.ESRCH) {
+				return fmt.Errorf("stop the postgresql with pid %d that an earlier run left behind: %w", pid, err)
+			}
+		}
+		gone, err := waitGone(ctx, cluster, step.wait)
+		if err != nil {
+			return err
+		}
+		if gone {
+			return removeStalePid(cluster)
+		}
+	}
+	return fmt.Errorf("a postgresql that an earlier run left on %s cannot be stopped", cluster)
+}
+
+func waitGone(ctx context.Context, cluster string, limit time.Duration) (bool, error) {
+	for end := time.Now().Add(limit); time.Now().Before(end); {
+		pids, err := serversOn(cluster)
+		if err != nil || len(pids) == 0 {
+			return err == nil, err
+		}
+		if err := sleep(ctx, 20*time.Millisecond); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// removeStalePid removes the pid file of a server that is gone. The server does so itself unless the
+// number has been given to another process, which it would take for its predecessor.
+func removeStalePid(cluster string) error {
+	err := os.Remove(filepath.Join(cluster, "postmaster.pid"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+// recordedPid is the pid that the cluster's pid file names, 0 for none.
+func recordedPid(cluster string) (int, error) {
+	raw, err := os.ReadFile(filepath.Join(cluster, "postmaster.pid"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	line, _, _ := strings.Cut(string(raw), "\n")
+	pid, err := strconv.Atoi(strings.TrimSpace(line))
+	if err != nil || pid <= 1 {
+		return 0, nil // torn by a crash of the machine: it names nobody
+	}
+	return pid, nil
+}
+
+// killGroup ends a program that we started with all that it started; one that is gone is fine.
+func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }
