@@ -20,6 +20,7 @@ const (
 	PermissionDenied             // 403 PERMISSION_DENIED
 	NotFound                     // 404 NOT_FOUND
 	MethodNotAllowed             // 405 UNIMPLEMENTED
+	TimedOut                     // 408 DEADLINE_EXCEEDED: the request did not arrive in time
 	Aborted                      // 409 ABORTED
 	Expired                      // 410 FAILED_PRECONDITION
 	TooLarge                     // 413 OUT_OF_RANGE
@@ -39,6 +40,7 @@ var kinds = [...]struct {
 	PermissionDenied: {403, "PERMISSION_DENIED"},
 	NotFound:         {404, "NOT_FOUND"},
 	MethodNotAllowed: {405, "UNIMPLEMENTED"},
+	TimedOut:         {408, "DEADLINE_EXCEEDED"},
 	Aborted:          {409, "ABORTED"},
 	Expired:          {410, "FAILED_PRECONDITION"},
 	TooLarge:         {413, "OUT_OF_RANGE"},

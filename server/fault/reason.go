@@ -6,6 +6,8 @@ const (
 	ReasonNotFound               = "NOT_FOUND"
 	ReasonMethodNotAllowed       = "METHOD_NOT_ALLOWED"
 	ReasonHeadersTooLarge        = "HEADERS_TOO_LARGE"
+	ReasonMalformedRequest       = "MALFORMED_REQUEST"
+	ReasonRequestTimeout         = "REQUEST_TIMEOUT"
 	ReasonTokenMissing           = "TOKEN_MISSING"
 	ReasonTokenInvalid           = "TOKEN_INVALID"
 	ReasonScopeMissing           = "SCOPE_MISSING"
