@@ -78,11 +78,10 @@ func findServer(ctx context.Context) (*server, error) {
 
 func (s *server) migratedTemplate(ctx context.Context) (string, error) { return s.template(ctx) }
 
-// StartServer starts the first free of a row of servers in the system's temp folder. Their data stays
-// between runs, so that only the first run pays for initdb and migrations; what a crash of the machine
+// StartServer starts the first free of a row of servers in the scratch folder. Their data stays between runs, so that only the first run pays for initdb and migrations; what a crash of the machine
 // spoiled is made anew. The server ends with this process.
 func StartServer(ctx context.Context) (*embedded.Postgres, error) {
-	root := filepath.Join(os.TempDir(), "oriel-dbtest-"+strconv.Itoa(os.Getuid()))
+	root := filepath.Join(scratch(), "oriel-dbtest-"+strconv.Itoa(os.Getuid()))
 	if err := ownDir(root); err != nil {
 		return nil, err
 	}
@@ -104,6 +103,17 @@ func StartServer(ctx context.Context) (*embedded.Postgres, error) {
 		return pg, nil
 	}
 	return nil, fmt.Errorf("all %d test servers in %s are in use", slots, root)
+}
+
+// scratch is memory where the system has plenty of it as a folder: cloning a database makes hundreds of
+// files, which takes 10 ms there and 300 ms on a disk.
+func scratch() string {
+	const dir, plenty = "/dev/shm", 4 << 30
+	var st unix.Statfs_t
+	if unix.Statfs(dir, &st) == nil && st.Bavail*uint64(st.Bsize) >= plenty && unix.Access(dir, unix.W_OK) == nil {
+		return dir
+	}
+	return os.TempDir()
 }
 
 func startSlot(ctx context.Context, dir string) (*embedded.Postgres, error) {

@@ -47,7 +47,9 @@ func settings(socketDir string, fast bool) []string {
 			setting{"fsync", "off"},
 			setting{"synchronous_commit", "off"},
 			setting{"full_page_writes", "off"},
-			setting{"max_wal_size", "1GB"},
+			// The folder can be memory.
+			setting{"max_wal_size", "256MB"},
+			setting{"min_wal_size", "32MB"},
 			// Every test has its own pool.
 			setting{"max_connections", "300"},
 		)
