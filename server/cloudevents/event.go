@@ -51,7 +51,7 @@ type Event struct {
 	ID, Source, Type string
 	Subject          string // "" is absent
 	DataSchema       string // "" is absent
-	// DataContentType is as sent; "" with ContentTypeAbsent. A structured event without one is JSON
+	// DataContentType is as sent; "" is absent. A structured event without one is JSON
 	// by the format's rule, and still shown as absent.
 	DataContentType string
 	// TimeText is the attribute as sent; Time is its instant in UTC, floored to microseconds.

@@ -1,0 +1,418 @@
+package cloudevents
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Element is one element of a batch: an event or what was wrong with it.
+type Element struct {
+	Event *Event
+	Err   *Error
+}
+
+// DecodeStructured reads application/cloudevents+json. Data is, in this order: the bytes of
+// data_base64; under a JSON content type or none, the text of the member data exactly as it stands in
+// the body; under another content type the decoded text of a string, and the JSON text of anything
+// else. data: null is the JSON text null. Such data may alias body, which must not change afterwards.
+func DecodeStructured(contentType string, body []byte) (*Event, error) {
+	if err := checkCharset(contentType, MediaTypeStructured); err != nil {
+		return nil, err
+	}
+	if err := checkUTF8(body); err != nil {
+		return nil, err
+	}
+	e, err := decodeStructured(body, true)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// decodeStructured reads a body of valid UTF-8.
+func decodeStructured(body []byte, checkDepth bool) (*Event, *Error) {
+	s := scanner{b: body}
+	if c := s.next(); c == '[' {
+		return nil, refuse(Violation{
+			Reason: reasonJSON, Accepted: MediaTypeBatch,
+			Message: "The body is an array: send a batch as " + MediaTypeBatch + ", or one event as an object.",
+		})
+	}
+	e, invalid, err := readEvent(&s, Structured, checkDepth)
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return nil, malformed(err, body)
+	}
+	if invalid != nil {
+		return nil, invalid
+	}
+	return e, nil
+}
+
+// DecodeBatch reads application/cloudevents-batch+json: an error for the whole, or one Element each.
+// An empty batch is valid (HTTP binding 1.0, section 3.3.2) and has no elements. Aliasing of body is
+// DecodeStructured's.
+func DecodeBatch(contentType string, body []byte) ([]Element, error) {
+	if err := checkCharset(contentType, MediaTypeBatch); err != nil {
+		return nil, err
+	}
+	if err := checkUTF8(body); err != nil {
+		return nil, err
+	}
+	s := scanner{b: body}
+	if s.next() == '{' {
+		return nil, refuse(Violation{
+			Reason: reasonJSON, Accepted: MediaTypeStructured,
+			Message: "The body is an object: send one event as " + MediaTypeStructured + ", or a batch as an array.",
+		})
+	}
+	elements, err := readBatch(&s)
+	if err == nil {
+		err = s.end()
+	}
+	if err != nil {
+		return nil, malformed(err, body)
+	}
+	if len(elements) > MaxBatch {
+		return nil, refuse(Violation{
+			Reason: reasonBatch, Limit: strconv.Itoa(MaxBatch), Accepted: "1 to " + strconv.Itoa(MaxBatch) + " events",
+			Message: "The batch has more than " + strconv.Itoa(MaxBatch) + " events; send several batches.",
+		})
+	}
+	return elements, nil
+}
+
+// readBatch reads up to one element beyond MaxBatch, and then nothing more.
+func readBatch(s *scanner) ([]Element, *syntaxError) {
+	if s.next() != '[' {
+		return nil, s.fail("an array")
+	}
+	s.i++
+	elements := []Element{}
+	if s.next() == ']' {
+		s.i++
+		return elements, nil
+	}
+	for {
+		if len(elements) == MaxBatch {
+			s.i = len(s.b)
+			return append(elements, Element{}), nil
+		}
+		if s.next() == '{' {
+			e, invalid, err := readEvent(s, Batch, true)
+			if err != nil {
+				return nil, err
+			}
+			elements = append(elements, Element{Event: e, Err: invalid})
+		} else {
+			v, err := s.value()
+			if err != nil {
+				return nil, err
+			}
+			elements = append(elements, Element{Err: refuse(Violation{
+				Reason: reasonJSON, Value: string(v[:min(len(v), 1024)]), Accepted: "an object",
+				Message: "The element is " + kindOf(v) + "; an event is an object.",
+			})})
+		}
+		switch s.next() {
+		case ',':
+			s.i++
+		case ']':
+			s.i++
+			return elements, nil
+		default:
+			return nil, s.fail("a comma or the array's end")
+		}
+	}
+}
+
+// end requires that nothing but white space follows; some SDKs end the body with a line feed.
+func (s *scanner) end() *syntaxError {
+	if s.space(); s.i < len(s.b) {
+		return s.fail("the end of the body")
+	}
+	return nil
+}
+
+// payload is where an event's members data and data_base64 were found.
+type payload struct {
+	data, base64 []byte // JSON texts, nil where absent
+	depth        int    // of data
+}
+
+// readEvent reads one event object: the event, or what is wrong with it, or where it is no JSON.
+func readEvent(s *scanner, mode Mode, checkDepth bool) (*Event, *Error, *syntaxError) {
+	if s.next() != '{' {
+		return nil, nil, s.fail("an object")
+	}
+	s.i++
+	b := newBuilder(bindingJSON, mode)
+	var p payload
+	if s.next() == '}' {
+		s.i++
+		e, err := b.finish()
+		return e, err, nil
+	}
+	for {
+		if s.next() != '"' {
+			return nil, nil, s.fail("a member's name")
+		}
+		start := s.i
+		if err := s.str(); err != nil {
+			return nil, nil, err
+		}
+		text, _ := unquoteBytes(s.b[start:s.i]) // a broken name fails the grammar of names
+		name := attributeName(text)
+		if s.next() != ':' {
+			return nil, nil, s.fail("a colon")
+		}
+		s.i++
+		v, err := s.value()
+		if err != nil {
+			return nil, nil, err
+		}
+		b.member(name, v, s.max, &p)
+		switch s.next() {
+		case ',':
+			s.i++
+			continue
+		case '}':
+			s.i++
+		default:
+			return nil, nil, s.fail("a comma or the object's end")
+		}
+		break
+	}
+	b.data(&p, checkDepth)
+	e, err := b.finish()
+	return e, err, nil
+}
+
+// member takes one member of the event object.
+func (b *builder) member(name string, v []byte, depth int, p *payload) {
+	switch name {
+	case "data":
+		if p.data != nil {
+			b.twice(name)
+		}
+		p.data, p.depth = v, depth
+		return
+	case "data_base64":
+		if p.base64 != nil {
+			b.twice(name)
+		}
+		p.base64 = v
+		return
+	}
+	switch v[0] {
+	case '"':
+		text, whole := unquote(v)
+		if !whole && !b.has(name) {
+			b.invalid(name, text, acceptedText, name+" contains a lone surrogate, which CloudEvents forbids in attributes.")
+		}
+		b.set(name, text, String)
+	case 'n':
+		b.setNull(name)
+	case 't', 'f':
+		if coreOf(name) != notCore {
+			b.notString(name, v)
+			return
+		}
+		b.set(name, string(v), Boolean)
+	case '{', '[':
+		if coreOf(name) != notCore {
+			b.notString(name, v)
+			return
+		}
+		b.notScalar(name, v)
+	default:
+		if coreOf(name) != notCore {
+			b.notString(name, v)
+			return
+		}
+		b.integer(name, v)
+	}
+}
+
+func (b *builder) notString(name string, v []byte) {
+	c := coreOf(name)
+	if b.repeated(c, name) || b.has(name) {
+		return
+	}
+	if c == coreSpecVersion {
+		b.version = true
+		b.add(Violation{
+			Reason: reasonSpecVersion, Attribute: name, Value: cut(v), Accepted: `the string "1.0"`,
+			Message: `specversion is ` + kindOf(v) + `; send the string "1.0".`,
+		})
+		return
+	}
+	b.invalid(name, cut(v), "a string", name+" is "+kindOf(v)+"; send a string.")
+}
+
+func (b *builder) notScalar(name string, v []byte) {
+	if b.has(name) {
+		return
+	}
+	b.invalid(name, cut(v), "a string, a whole number or a boolean",
+		"The extension "+quoted(name)+" is "+kindOf(v)+"; an extension is a string, a whole number or a boolean, anything richer belongs into data.")
+}
+
+// integer takes a number as an extension. The specification's Integer has 32 bits; what does not fit
+// would be rounded or refused by other consumers, so its sender decides, not we.
+func (b *builder) integer(name string, v []byte) {
+	n, err := strconv.ParseInt(string(v), 10, 32)
+	if err == nil {
+		b.set(name, strconv.FormatInt(n, 10), Integer)
+		return
+	}
+	if b.has(name) {
+		return
+	}
+	b.invalid(name, cut(v), acceptedInteger,
+		"The extension "+quoted(name)+" is the number "+shown(cut(v))+"; accepted are whole numbers from -2147483648 to 2147483647, send others as a string.")
+}
+
+// data decides what the event's data is, once its content type is known.
+func (b *builder) data(p *payload, checkDepth bool) {
+	e := b.event
+	if p.base64 != nil && p.base64[0] == 'n' {
+		p.base64 = nil // null is absent, as the format's schema has it
+	}
+	if p.data != nil && p.base64 != nil {
+		b.add(Violation{
+			Reason: reasonConflict, Attribute: "data", Accepted: "data or data_base64",
+			Message: "data and data_base64 are both present; send one of them.",
+		})
+		return
+	}
+	switch {
+	case p.base64 != nil:
+		data, ok := unbase64(p.base64)
+		if !ok {
+			b.invalid("data_base64", cut(p.base64), "a string of padded base64, RFC 4648 section 4",
+				"data_base64 is not padded base64 in the standard alphabet.")
+			return
+		}
+		if e.Data = data; checkDepth && e.JSON() && DepthExceeded(data) {
+			b.add(tooDeep())
+		}
+	case p.data == nil:
+	case p.data[0] == '"' && !e.JSON():
+		text, whole := unquoteBytes(p.data)
+		if !whole {
+			b.add(Violation{
+				Reason: reasonUTF8, Attribute: "data", Accepted: "data_base64",
+				Message: "data is a string with a lone surrogate, which has no bytes in UTF-8; send the bytes as data_base64.",
+			})
+			return
+		}
+		e.Data = text
+	default:
+		if e.Data = p.data; checkDepth && p.depth > MaxDepth {
+			b.add(tooDeep())
+		}
+	}
+}
+
+func tooDeep() Violation {
+	return Violation{
+		Reason: reasonDepth, Attribute: "data", Limit: strconv.Itoa(MaxDepth),
+		Message: "The JSON of data is nested deeper than " + strconv.Itoa(MaxDepth) + " levels.",
+	}
+}
+
+// malformed is the refusal of a body that is no JSON.
+func malformed(err *syntaxError, body []byte) *Error {
+	at := strconv.Itoa(err.at)
+	if err.deep {
+		v := tooDeep()
+		v.Message = "The body is nested deeper than " + v.Limit + " levels at byte " + at + "."
+		v.Attribute = ""
+		return refuse(v)
+	}
+	message := "The body is not JSON: at byte " + at + ", " + err.what + "."
+	switch {
+	case len(body) == 0:
+		message = "The body is empty; it must be an event in the JSON format."
+	case bytes.HasPrefix(body, []byte("\uFEFF")):
+		message = "The body is not JSON: it begins with a byte order mark; leave it out."
+	}
+	return refuse(Violation{Reason: reasonJSON, Value: cut(body[max(0, min(err.at, len(body))-20):]), Message: message})
+}
+
+// checkUTF8 refuses a JSON text that is not UTF-8, naming the byte.
+func checkUTF8(body []byte) *Error {
+	if utf8.Valid(body) {
+		return nil
+	}
+	at := 0
+	for at < len(body) {
+		r, n := utf8.DecodeRune(body[at:])
+		if r == utf8.RuneError && n == 1 {
+			break
+		}
+		at += n
+	}
+	return refuse(Violation{
+		Reason: reasonUTF8, Value: "0x" + strconv.FormatInt(int64(body[at]), 16), Accepted: "UTF-8",
+		Message: "The body is not valid UTF-8 at byte " + strconv.Itoa(at) + "; send other data as data_base64 or in binary mode.",
+	})
+}
+
+// unquote is the text of a JSON string; whole is false where it has lone surrogates, which become
+// U+FFFD.
+func unquote(raw []byte) (text string, whole bool) {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw[1 : len(raw)-1]), true
+	}
+	b, whole := unquoteBytes(raw)
+	return string(b), whole
+}
+
+func unquoteBytes(raw []byte) (text []byte, whole bool) {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1 : len(raw)-1], true
+	}
+	b, err := jsontext.AppendUnquote(make([]byte, 0, len(raw)), raw)
+	return b, err == nil
+}
+
+func unbase64(raw []byte) ([]byte, bool) {
+	if raw[0] != '"' {
+		return nil, false
+	}
+	text, whole := unquoteBytes(raw)
+	if !whole {
+		return nil, false
+	}
+	data := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
+	n, err := base64.StdEncoding.Strict().Decode(data, text)
+	return data[:n], err == nil
+}
+
+func kindOf(v []byte) string {
+	switch v[0] {
+	case '"':
+		return "a string"
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	default:
+		return "a number"
+	}
+}
+
+// cut is the beginning of a JSON text, for a message.
+func cut(v []byte) string { return string(v[:min(len(v), maxShown)]) }
