@@ -1,0 +1,137 @@
+package kafka
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+const (
+	maxMessageBytes = 2 << 20 // twice what ingest accepts: the broker is never the one to refuse
+	// A dead letter carries the record with its story.
+	maxLetterBytes = maxMessageBytes + 64<<10
+	letterDays     = 90
+)
+
+// ErrNoTopic says that the topic does not exist.
+var ErrNoTopic = errors.New("the kafka topic does not exist")
+
+// DeadLetterTopic is where copies of the topic's dead letters go.
+func DeadLetterTopic(topic string) string { return topic + ".dlq" }
+
+// EnsureTopics creates the topic and its dead-letter topic (replication min(3, brokers), min ISR 2
+// where 3, max.message.bytes 2 MiB) where they do not exist. One that exists is left as it is; what
+// would lose or refuse events on it is an error.
+func EnsureTopics(ctx context.Context, cfg Config, log *slog.Logger) error {
+	if cfg.Topic == "" || cfg.Partitions < 1 {
+		return fmt.Errorf("cannot create the topic %q with %d partitions", cfg.Topic, cfg.Partitions)
+	}
+	opts, err := Options(cfg, log)
+	if err != nil {
+		return err
+	}
+	cl, err := kgo.NewClient(opts...)
+	if err != nil {
+		return fmt.Errorf("make a kafka client: %w", err)
+	}
+	defer cl.Close()
+	adm := kadm.NewClient(cl)
+	brokers, err := adm.ListBrokers(ctx)
+	if err != nil {
+		return fmt.Errorf("list the kafka brokers: %w", err)
+	}
+	replication := int16(min(3, len(brokers))) //nolint:gosec // at most 3
+	configs := map[string]string{"cleanup.policy": "delete"}
+	if replication == 3 {
+		configs["min.insync.replicas"] = "2"
+		configs["unclean.leader.election.enable"] = "false"
+	}
+	dead := map[string]string{"retention.ms": strconv.Itoa(letterDays * 24 * 60 * 60 * 1000)}
+	for k, v := range configs {
+		dead[k] = v
+	}
+	configs["max.message.bytes"] = strconv.Itoa(maxMessageBytes)
+	dead["max.message.bytes"] = strconv.Itoa(maxLetterBytes)
+	return errors.Join(
+		ensureTopic(ctx, adm, cfg.Topic, cfg.Partitions, replication, configs, log),
+		ensureTopic(ctx, adm, DeadLetterTopic(cfg.Topic), cfg.Partitions, replication, dead, log),
+	)
+}
+
+func ensureTopic(ctx context.Context, adm *kadm.Client, topic string, partitions int, replication int16, configs map[string]string, log *slog.Logger) error {
+	values := make(map[string]*string, len(configs))
+	for k, v := range configs {
+		values[k] = &v
+	}
+	_, err := adm.CreateTopic(ctx, int32(partitions), replication, values, topic) //nolint:gosec // checked by the broker
+	switch {
+	case err == nil:
+		log.Info("created the kafka topic", "topic", topic, "partitions", partitions, "replication", replication)
+		return nil
+	case !errors.Is(err, kerr.TopicAlreadyExists):
+		return fmt.Errorf("create the topic %s: %w", topic, err)
+	}
+	found, err := adm.DescribeTopicConfigs(ctx, topic)
+	if err != nil {
+		return fmt.Errorf("read the settings of the topic %s: %w", topic, err)
+	}
+	resource, err := found.On(topic, nil)
+	if err != nil {
+		return fmt.Errorf("read the settings of the topic %s: %w", topic, err)
+	}
+	for _, c := range resource.Configs {
+		switch value := c.MaybeValue(); c.Key {
+		case "cleanup.policy":
+			if value != "delete" {
+				return fmt.Errorf("the topic %s has cleanup.policy=%s, which drops events that share a key: set it to delete", topic, value)
+			}
+		case "max.message.bytes":
+			if n, err := strconv.Atoi(value); err == nil && n < maxMessageBytes {
+				return fmt.Errorf("the topic %s has max.message.bytes=%d, so the broker would refuse events that the API accepts: set it to %d",
+					topic, n, maxMessageBytes)
+			}
+		}
+	}
+	return nil
+}
+
+// TopicID is the id of the topic's present incarnation, asked from the broker, or ErrNoTopic.
+func TopicID(ctx context.Context, cl *kgo.Client, topic string) ([16]byte, error) {
+	detail, err := describe(ctx, cl, topic)
+	return detail.ID, err
+}
+
+// Ping asks for the topic and says whether every partition could be written to: one small request.
+func Ping(ctx context.Context, cl *kgo.Client, topic string) error {
+	detail, err := describe(ctx, cl, topic)
+	if err != nil {
+		return err
+	}
+	for _, p := range detail.Partitions.Sorted() {
+		if p.Err != nil || p.Leader < 0 {
+			return fmt.Errorf("partition %d of the topic %s has no leader: %w", p.Partition, topic, errors.Join(p.Err, kerr.LeaderNotAvailable))
+		}
+	}
+	return nil
+}
+
+func describe(ctx context.Context, cl *kgo.Client, topic string) (kadm.TopicDetail, error) {
+	found, err := kadm.NewClient(cl).ListTopics(ctx, topic)
+	if err != nil {
+		return kadm.TopicDetail{}, fmt.Errorf("ask kafka for the topic %s: %w", topic, err)
+	}
+	detail := found[topic]
+	switch {
+	case errors.Is(detail.Err, kerr.UnknownTopicOrPartition), detail.Err == nil && len(detail.Partitions) == 0:
+		return detail, fmt.Errorf("%w: %s", ErrNoTopic, topic)
+	case detail.Err != nil:
+		return detail, fmt.Errorf("ask kafka for the topic %s: %w", topic, detail.Err)
+	}
+	return detail, nil
+}
