@@ -1,0 +1,149 @@
+package lexicon
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// A payload path is spelled one way: the names of members joined by dots, [*] for the elements of an
+// array whatever their number, a name bare where it consists of letters, digits, _ - $ and @, else in
+// quotes with \" and \\. items[*].sku, "a b".c, [*] for the elements of a top-level array, and the
+// empty path for the data itself.
+type step struct {
+	name    []byte
+	element bool
+}
+
+// parsePath reads a path; besides the canonical spelling it takes quoted names that need no quotes.
+func parsePath(p string) ([]step, error) {
+	var steps []step
+	for i := 0; i < len(p); {
+		switch {
+		case len(p)-i >= 3 && p[i:i+3] == "[*]":
+			steps = append(steps, step{element: true})
+			i += 3
+			continue
+		case len(steps) > 0:
+			if p[i] != '.' {
+				return nil, ErrPath
+			}
+			i++
+		}
+		name, end, ok := stepName(p, i)
+		if !ok {
+			return nil, ErrPath
+		}
+		steps = append(steps, step{name: name})
+		i = end
+	}
+	return steps, nil
+}
+
+func stepName(p string, i int) ([]byte, int, bool) {
+	var name []byte
+	if i < len(p) && p[i] == '"' {
+		for i++; i < len(p); i++ {
+			switch p[i] {
+			case '"':
+				return name, i + 1, true
+			case '\\':
+				if i++; i == len(p) {
+					return nil, 0, false
+				}
+			}
+			name = append(name, p[i])
+		}
+		return nil, 0, false
+	}
+	for i < len(p) {
+		r, n := utf8.DecodeRuneInString(p[i:])
+		if !bare(r) {
+			break
+		}
+		name = append(name, p[i:i+n]...)
+		i += n
+	}
+	return name, i, len(name) > 0
+}
+
+func bare(r rune) bool {
+	switch {
+	case r == '_', r == '-', r == '$', r == '@':
+		return true
+	case r < utf8.RuneSelf:
+		return byteKind[r] != 0
+	}
+	return r != utf8.RuneError && unicode.In(r, unicode.L, unicode.N, unicode.M)
+}
+
+// appendStep spells one more step of a path.
+func appendStep(path []byte, st step) []byte {
+	if st.element {
+		return append(path, "[*]"...)
+	}
+	if len(path) > 0 {
+		path = append(path, '.')
+	}
+	quoted := len(st.name) == 0
+	for i := 0; i < len(st.name) && !quoted; {
+		r, n := utf8.DecodeRune(st.name[i:])
+		quoted = !bare(r)
+		i += n
+	}
+	if !quoted {
+		return append(path, st.name...)
+	}
+	path = append(path, '"')
+	for _, c := range st.name {
+		if c == '"' || c == '\\' {
+			path = append(path, '\\')
+		}
+		path = append(path, c)
+	}
+	return append(path, '"')
+}
+
+// ListedPath reports whether a payload path is of those that are told to Seen and listed by type: a
+// path of up to 256 bytes whose names look like vocabulary. Whether another path exists in an event is
+// for the verifier to say. It is a function of the path alone.
+func ListedPath(path string) bool {
+	steps, err := parsePath(path)
+	if err != nil {
+		return false
+	}
+	var s splitter
+	var spelled []byte
+	for _, st := range steps {
+		spelled = appendStep(spelled, st)
+		if !st.element && !s.nameVocabulary(st.name) {
+			return false
+		}
+	}
+	return len(spelled) <= maxPathBytes
+}
+
+// nameVocabulary classes one member name. Names are not words, but ids used as names must not make a
+// listed path each.
+func (s *splitter) nameVocabulary(name []byte) bool {
+	if len(name) > maxStepBytes || !printable(name) {
+		return false
+	}
+	s.reset()
+	s.text(name)
+	for i := range s.leaves {
+		if !leafVocabulary(&s.leaves[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+// printable keeps control characters, NUL first of all, out of what becomes text in a database.
+func printable(t []byte) bool {
+	for _, c := range t {
+		if c < ' ' || c == 0x7F {
+			return false
+		}
+	}
+	return true
+}
