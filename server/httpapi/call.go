@@ -1,0 +1,81 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/rand"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+
+	"oriel/server/auth"
+	"oriel/server/cloudevents"
+	"oriel/server/fault"
+)
+
+// call is what the edge knows about one request. Everything in it is a copy: it may outlive the
+// framework's buffers.
+type call struct {
+	id        string
+	started   time.Time
+	route     *route // nil until one matched
+	shape     shape
+	principal *auth.Principal
+	event     string // the {event} of the path, undecoded
+	query     string // undecoded
+
+	// Of an ingest request.
+	headers  []cloudevents.Header
+	body     []byte
+	consumed bool // the body was read to its end
+}
+
+type callKey struct{}
+
+func newCall() *call {
+	return &call{id: "req_" + strings.ToLower(rand.Text()), started: time.Now()}
+}
+
+func callOf(c *fiber.Ctx) *call { return c.Locals(callKey{}).(*call) }
+
+// callIn finds the call of a context that guard made.
+func callIn(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
+
+// params are all query parameters. Which of them mean something is up to whom they belong to.
+func (c *call) params() (url.Values, error) {
+	values, err := url.ParseQuery(c.query)
+	if err != nil {
+		return nil, fault.Wrap(err, fault.InvalidArgument, fault.ReasonInvalidParameter,
+			"The query string is malformed: percent-encode what is no letter, digit, '-', '.', '_' or '~', a ';' too.",
+			"attribute", "query", "value", cut(c.query))
+	}
+	return values, nil
+}
+
+// single reads parameters of at most one value each and reports every other one.
+func (c *call) single(names ...string) (map[string]string, error) {
+	values, err := c.params()
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]string, len(names))
+	for _, name := range names {
+		if v := values[name]; len(v) == 1 {
+			found[name] = v[0]
+			delete(values, name)
+		}
+	}
+	if len(values) == 0 {
+		return found, nil
+	}
+	return nil, unexpected(values, names)
+}
+
+func cut(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return strings.ToValidUTF8(s[:most], "") + "…"
+}

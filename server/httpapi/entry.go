@@ -1,0 +1,153 @@
+package httpapi
+
+import (
+	"context"
+	"fmt"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/propagation"
+	"go.opentelemetry.io/otel/trace"
+
+	"oriel/server/fault"
+	"oriel/server/telemetry"
+)
+
+// outermost answers methods that the framework does not know, which would else bypass all of the
+// below.
+func (s *Server) outermost(inner fasthttp.RequestHandler) fasthttp.RequestHandler {
+	return func(ctx *fasthttp.RequestCtx) {
+		if slices.Contains(fiber.DefaultMethods, string(ctx.Method())) {
+			inner(ctx)
+			return
+		}
+		c := s.app.AcquireCtx(ctx)
+		defer s.app.ReleaseCtx(c)
+		_ = s.observe(c, func() error { return s.missing(c) }) // it has answered
+	}
+}
+
+// entry is the first handler of every request.
+func (s *Server) entry(c *fiber.Ctx) error { return s.observe(c, c.Next) }
+
+// observe gives the request its id, span, metrics and base headers, checks what holds for every
+// route, and turns whatever next returns, or panics with, into an answer.
+func (s *Server) observe(c *fiber.Ctx, next func() error) error {
+	call := newCall()
+	c.Locals(callKey{}, call)
+	s.metrics.inFlight.Inc()
+	defer s.metrics.inFlight.Dec()
+	s.baseHeaders(c, call)
+
+	raw := c.Request().Header.RawHeaders()
+	var shapeErr error
+	call.shape, shapeErr = readShape(raw)
+	call.query = string(c.Request().URI().QueryString())
+	ctx, span := s.startSpan(c, call)
+	defer span.End()
+	c.SetUserContext(context.WithValue(ctx, callKey{}, call))
+
+	err := shapeErr
+	if err == nil {
+		err = s.checkOrigin(c, call)
+	}
+	if err == nil {
+		err = recovered(next)
+	}
+	if err != nil {
+		s.fail(c, call, err)
+	}
+	if shapeErr != nil { // where the body ends is anybody's guess
+		lingerOnClose(c.Context().Conn())
+		c.Context().SetConnectionClose()
+	} else {
+		settleBody(c, call)
+	}
+	status := c.Response().StatusCode()
+	s.metrics.answered(call, methodLabel(c.Method()), status)
+	s.endSpan(c, call, span, status, err)
+	return nil
+}
+
+func recovered(next func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
+		}
+	}()
+	return next()
+}
+
+func (s *Server) startSpan(c *fiber.Ctx, call *call) (context.Context, trace.Span) {
+	ctx := s.base
+	if call.shape.traceParent != "" {
+		ctx = telemetry.Propagator().Extract(ctx, propagation.MapCarrier{
+			"traceparent": call.shape.traceParent, "tracestate": call.shape.traceState,
+		})
+	}
+	return s.deps.Tracer.Start(ctx, c.Method(), trace.WithSpanKind(trace.SpanKindServer))
+}
+
+func (s *Server) endSpan(c *fiber.Ctx, call *call, span trace.Span, status int, err error) {
+	if !span.IsRecording() {
+		return
+	}
+	method := methodLabel(c.Method())
+	span.SetName(method + " " + routeLabel(call))
+	span.SetAttributes(
+		attribute.String("http.request.method", method),
+		attribute.String("http.route", routeLabel(call)),
+		attribute.Int("http.response.status_code", status),
+		attribute.String("oriel.request_id", call.id),
+	)
+	if status >= fiber.StatusInternalServerError {
+		span.SetStatus(codes.Error, fault.Of(err).Message)
+	}
+}
+
+// baseHeaders are on every answer. The policy is that of an answer that is no page; the app's page
+// sets its own.
+func (s *Server) baseHeaders(c *fiber.Ctx, call *call) {
+	c.Set(fiber.HeaderXRequestID, call.id)
+	c.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	c.Set(fiber.HeaderReferrerPolicy, "no-referrer")
+	c.Set(fiber.HeaderContentSecurityPolicy, "default-src 'none'; frame-ancestors 'none'")
+	c.Set(fiber.HeaderXFrameOptions, "DENY")
+	c.Set("Cross-Origin-Opener-Policy", "same-origin")
+	c.Set("Cross-Origin-Resource-Policy", "same-origin")
+	if strings.HasPrefix(c.Path(), "/v1") {
+		c.Set(fiber.HeaderCacheControl, "no-store")
+	}
+}
+
+// guard is the first handler of a route: who is it, may they, and then the body.
+func (s *Server) guard(r *route) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		call := callOf(c)
+		call.route = r
+		if err := s.authorize(c, call); err != nil {
+			return err
+		}
+		call.event = strings.Clone(c.Params("event"))
+		if r.ingest {
+			call.headers = copyHeaders(c.Request().Header.RawHeaders())
+			body, err := readBody(c, call)
+			if err != nil {
+				return err
+			}
+			call.body = body
+			// The generated handler asks for the body: it must not read the stream again, past its end.
+			c.Request().SetBodyRaw([]byte{})
+			return c.Next()
+		}
+		ctx, cancel := context.WithTimeout(c.UserContext(), s.deps.Config.Deadline)
+		defer cancel()
+		c.SetUserContext(ctx)
+		return c.Next()
+	}
+}

@@ -1,0 +1,152 @@
+package httpapi
+
+import (
+	"net"
+	"strings"
+	"testing"
+
+	"oriel/server/fault"
+)
+
+func TestHostsUnderWhichNobodyIsServed(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	for name, c := range map[string]struct {
+		path, host, token string
+		code              int
+	}{
+		"the public host":                        {"/", "events.example.com", "", 200},
+		"the public host in capitals":            {"/", "EVENTS.Example.com", "", 200},
+		"the public host with its own port":      {"/", "events.example.com:443", "", 200},
+		"the public host with another port":      {"/", "events.example.com:8080", "", 403},
+		"a name that a stranger points at us":    {"/", "rebound.example.net", "", 403},
+		"a stranger's name for the API":          {"/v1/session", "rebound.example.net", "", 403},
+		"loopback, which is public only in demo": {"/", "127.0.0.1", "", 403},
+		"a bearer token under any name":          {"/v1/session", "rebound.example.net", reader, 200},
+		"a probe under any name":                 {"/health/ready", "10.0.0.7:8080", "", 200},
+		"a scrape under any name":                {"/metrics", "10.0.0.7:8080", "", 200},
+		"a path that only begins like a probe's": {"/healthy", "rebound.example.net", "", 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := e.do(e.request("GET", c.path, c.token, "Host", c.host))
+			if c.code == 403 {
+				f := r.failure(t, 403, fault.ReasonHostNotAllowed)
+				if !strings.Contains(f.Details[0].Metadata["accepted"], "events.example.com") {
+					t.Errorf("%v does not say what is accepted", f.Details[0].Metadata)
+				}
+			} else if r.StatusCode != c.code {
+				t.Errorf("got %d %s", r.StatusCode, r.body)
+			}
+		})
+	}
+	t.Run("an absolute target counts before the Host header", func(t *testing.T) {
+		t.Parallel()
+		r, _ := e.raw(lines("GET http://rebound.example.net/ HTTP/1.1", "Host: events.example.com", ""))
+		r.failure(t, 403, fault.ReasonHostNotAllowed)
+	})
+}
+
+func TestUnsafeMethodsComeFromOurOwnPageOrCarryAToken(t *testing.T) {
+	t.Parallel()
+	e := start(t)
+	for name, c := range map[string]struct {
+		header []string
+		pass   bool
+	}{
+		"our own page":                         {[]string{"Origin", "https://events.example.com", "Sec-Fetch-Site", "same-origin"}, true},
+		"our own page in an old browser":       {[]string{"Origin", "https://events.example.com"}, true},
+		"fetch metadata alone":                 {[]string{"Sec-Fetch-Site", "same-origin"}, true},
+		"neither":                              {nil, false},
+		"another site":                         {[]string{"Origin", "https://evil.example.net", "Sec-Fetch-Site", "cross-site"}, false},
+		"a sibling of the site":                {[]string{"Origin", "https://other.example.com", "Sec-Fetch-Site", "same-site"}, false},
+		"an origin that lies about the scheme": {[]string{"Origin", "http://events.example.com"}, false},
+		"an opaque origin":                     {[]string{"Origin", "null"}, false},
+		"metadata and origin that disagree":    {[]string{"Origin", "https://evil.example.net", "Sec-Fetch-Site", "same-origin"}, false},
+		"typed by a person, which no write is": {[]string{"Sec-Fetch-Site", "none"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := e.do(e.request("POST", "/v1/events", "", append(c.header, "Host", "events.example.com")...))
+			if c.pass {
+				r.failure(t, 401, fault.ReasonTokenMissing) // it came as far as the sign-in
+			} else {
+				r.failure(t, 403, fault.ReasonOriginNotAllowed)
+			}
+		})
+	}
+	t.Run("a machine with a token says where it comes from, and may", func(t *testing.T) {
+		t.Parallel()
+		r := e.do(e.request("POST", "/v1/events", writer, "Sec-Fetch-Mode", "cors", "Sec-Fetch-Site", "cross-site", "Origin", "https://a.example"))
+		if r.StatusCode != 200 {
+			t.Errorf("got %d %s", r.StatusCode, r.body)
+		}
+	})
+}
+
+func TestDemoSignsInTheBrowserOfThisMachineOnly(t *testing.T) {
+	t.Parallel()
+	e := start(t, demo)
+	_, port, _ := net.SplitHostPort(e.addr)
+	for name, c := range map[string]struct {
+		method, path string
+		header       []string
+		code         int
+		reason       string
+	}{
+		"reading as the analyst":            {"GET", "/v1/events", nil, 200, ""},
+		"reading by the name":               {"GET", "/v1/events", []string{"Host", "localhost:" + port}, 200, ""},
+		"reading over IPv6":                 {"GET", "/v1/events", []string{"Host", "[::1]:" + port}, 200, ""},
+		"reading from our own page":         {"GET", "/v1/events", []string{"Sec-Fetch-Site", "same-origin"}, 200, ""},
+		"reading from the address bar":      {"GET", "/v1/events", []string{"Sec-Fetch-Site", "none"}, 200, ""},
+		"another port's name":               {"GET", "/v1/events", []string{"Host", "localhost:1"}, 403, fault.ReasonHostNotAllowed},
+		"a rebound name":                    {"GET", "/v1/events", []string{"Host", "evil.example.net:" + port}, 403, fault.ReasonHostNotAllowed},
+		"reading from another local server": {"GET", "/v1/events", []string{"Sec-Fetch-Site", "same-site"}, 403, fault.ReasonOriginNotAllowed},
+		"reading from a foreign page":       {"GET", "/v1/events", []string{"Origin", "https://evil.example.net"}, 403, fault.ReasonOriginNotAllowed},
+		"publishing as the analyst":         {"POST", "/v1/events", []string{"Sec-Fetch-Site", "same-origin"}, 403, fault.ReasonScopeMissing},
+		"a bad token does not fall back":    {"GET", "/v1/events", []string{"Authorization", "Bearer orl_x"}, 401, fault.ReasonTokenInvalid},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := e.do(e.request(c.method, c.path, "", c.header...))
+			if c.reason != "" {
+				r.failure(t, c.code, c.reason)
+			} else if r.StatusCode != c.code {
+				t.Errorf("got %d %s", r.StatusCode, r.body)
+			}
+		})
+	}
+	t.Run("the session says so", func(t *testing.T) {
+		t.Parallel()
+		r := e.do(e.request("GET", "/v1/session", ""))
+		golden(t, "session_demo.json", indented(t, r.body, "-"))
+	})
+}
+
+func TestDemoRefusesAListenerThatOthersReach(t *testing.T) {
+	t.Parallel()
+	e := start(t, demo)
+	s, err := New(Deps{Config: Config{Demo: true}, Tokens: callers{}, Registry: newRegistry(), Tracer: e.deps.Tracer, Log: e.deps.Log, Health: e.deps.Health})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Listen(ln); err == nil || !strings.Contains(err.Error(), "loopback") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := ln.Accept(); err == nil {
+		t.Error("the listener is still open")
+	}
+}
+
+func TestPublicURLsThatMakeNoOrigin(t *testing.T) {
+	t.Parallel()
+	for _, bad := range []string{"events.example.com", "ftp://events.example.com", "https://", "https://a/base", "https://u:p@a", "https://a?x=1"} {
+		if _, err := originsOf(bad); err == nil {
+			t.Errorf("%q is accepted", bad)
+		}
+	}
+}

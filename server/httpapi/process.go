@@ -1,0 +1,53 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2/middleware/adaptor"
+
+	"oriel/server/telemetry"
+)
+
+// GetSession says who is asking, and what this installation is.
+func (h *handlers) GetSession(ctx context.Context, _ GetSessionRequestObject) (GetSessionResponseObject, error) {
+	p, cfg := callIn(ctx).principal, h.s.deps.Config
+	out := GetSession200JSONResponse{
+		Name: p.Name, Roles: make([]SessionRoles, len(p.Roles)), Scopes: p.Scopes,
+		Demo: cfg.Demo, Version: cfg.Version, Topic: cfg.Topic,
+	}
+	for i, role := range p.Roles {
+		out.Roles[i] = SessionRoles(role)
+	}
+	return out, nil
+}
+
+// live consults nothing: it says that the process answers.
+func (s *Server) live(c *fiber.Ctx) error {
+	return c.JSON(map[string]bool{"live": true})
+}
+
+// ready reads what the background probes last found.
+func (s *Server) ready(c *fiber.Ctx) error {
+	r := s.deps.Health.Readiness()
+	if !r.Ready {
+		c.Status(fiber.StatusServiceUnavailable)
+	}
+	c.Set(fiber.HeaderCacheControl, "no-store")
+	return c.JSON(r)
+}
+
+func (s *Server) scrape() fiber.Handler {
+	return adaptor.HTTPHandler(telemetry.MetricsHandler(s.deps.Registry))
+}
+
+// page serves the app wherever no other route is.
+func (s *Server) page(c *fiber.Ctx) error {
+	if ofAPI(c.Path()) {
+		callOf(c).route = nil
+		return s.missing(c)
+	}
+	return s.deps.SPA(c)
+}
+
+func (s *Server) fallback(c *fiber.Ctx) error { return s.missing(c) }
