@@ -7,12 +7,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"oriel/server/embedded/child"
 )
 
 // initialise makes the cluster where there is none, beside its final place: a cluster is whole or absent.
@@ -79,27 +80,20 @@ func (p *Postgres) runInitdb(ctx context.Context, path string, args []string, di
 	cmd := command(path, args, dir, acct)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out
-	started, ended := make(chan error, 1), make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // as in process.run
-		untie, err := startTied(cmd, syscall.SIGKILL)
-		if started <- err; err == nil {
-			ended <- cmd.Wait()
-			untie()
-		}
-	}()
-	if err := <-started; err != nil {
+	cmd.WaitDelay = hardStop // the server that it drives holds its output too, and ends with it
+	run, err := child.Start(cmd, syscall.SIGKILL)
+	if err != nil {
 		return fmt.Errorf("initdb: %w", err)
 	}
 	select {
-	case err := <-ended:
-		if err != nil {
+	case <-run.Done():
+		if err := run.Err(); err != nil {
 			return fmt.Errorf("initdb: %w: %s", err, strings.TrimSpace(out.String()))
 		}
 		return nil
 	case <-ctx.Done():
-		killGroup(cmd.Process.Pid)
-		return fmt.Errorf("initdb: %w", errors.Join(context.Cause(ctx), <-ended))
+		run.Kill()
+		return fmt.Errorf("initdb: %w", context.Cause(ctx))
 	}
 }
 

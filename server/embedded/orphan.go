@@ -87,6 +87,3 @@ func recordedPid(cluster string) (int, error) {
 	}
 	return pid, nil
 }
-
-// killGroup ends a program that we started with all that it started; one that is gone is fine.
-func killGroup(pid int) { _ = syscall.Kill(-pid, syscall.SIGKILL) }

@@ -72,7 +72,7 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (_ *Postgres, err er
 	}
 	defer func() {
 		if err != nil {
-			p.release()
+			p.stop.Do(p.release)
 		}
 	}()
 	if err := checkMajor(p.dir, native.major); err != nil {
@@ -111,7 +111,7 @@ func (p *Postgres) URL(database string) string {
 }
 
 // Done is closed once the server has exited, asked or not.
-func (p *Postgres) Done() <-chan struct{} { return p.server.done }
+func (p *Postgres) Done() <-chan struct{} { return p.server.Done() }
 
 // Stop stops the server and waits. It lets the server finish cleanly (fast shutdown) until ctx ends or
 // 20 seconds are over, then stops it without a checkpoint, which the next start repairs. Safe twice.
@@ -128,7 +128,7 @@ func (p *Postgres) Stop(ctx context.Context) error {
 // Kill ends the server as a crash would, for fault tests, and waits. The data stays.
 func (p *Postgres) Kill() {
 	p.stop.Do(func() {
-		p.server.kill()
+		p.server.crash()
 		p.release()
 	})
 }
@@ -182,7 +182,7 @@ func (p *Postgres) waitReady(ctx context.Context) error {
 			return fmt.Errorf("connect to the embedded postgresql in %s: %w", p.dir, err)
 		}
 		select {
-		case <-p.server.done:
+		case <-p.server.Done():
 			return fmt.Errorf("postgresql in %s did not start: %w", p.dir, p.server.failure())
 		case <-ctx.Done():
 			return fmt.Errorf("postgresql in %s did not start in time: %w (last attempt: %w)", p.dir, context.Cause(ctx), err)

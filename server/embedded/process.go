@@ -9,29 +9,28 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"oriel/server/embedded/child"
 )
 
-// process is the postmaster: started so that it ends with us, waited for, its log passed on.
+// process is the postmaster: started so that it ends with us, its log passed on.
 type process struct {
-	cmd      *exec.Cmd
+	*child.Process
 	log      *slog.Logger
 	stopping atomic.Bool
-	done     chan struct{} // closed after Wait and the last log line
-	waitErr  error         // valid once done is closed
+	logged   chan struct{} // closed after the last line
 
 	mu   sync.Mutex
 	tail []string // the last lines it said, for a failed start
 }
 
 func startProcess(path string, args []string, dir string, acct *account, fast bool, log *slog.Logger) (*process, error) {
-	p := &process{cmd: command(path, args, dir, acct), log: log, done: make(chan struct{})}
-	// A server that loses its parent finishes cleanly where the data matters, at once where it does not.
+	// A server that loses us finishes cleanly where the data matters, at once where it does not.
 	orphaned := syscall.SIGINT
 	if fast {
 		orphaned = syscall.SIGQUIT
@@ -40,37 +39,21 @@ func startProcess(path string, args []string, dir string, acct *account, fast bo
 	if err != nil {
 		return nil, err
 	}
-	p.cmd.Stdout, p.cmd.Stderr = w, w
-	started := make(chan error, 1)
-	go p.run(orphaned, w, r, started)
-	if err := <-started; err != nil {
-		return nil, err
+	cmd := command(path, args, dir, acct)
+	cmd.Stdout, cmd.Stderr = w, w
+	started, err := child.Start(cmd, orphaned)
+	closeErr := w.Close() // or the reader would never see the end
+	if err != nil {
+		return nil, errors.Join(err, closeErr, r.Close())
 	}
+	p := &process{Process: started, log: log, logged: make(chan struct{})}
+	go p.readLog(r)
 	return p, nil
 }
 
-// run owns the child from start to end. Linux ties the parent-death signal to the thread that forked,
-// so the thread is never given back while the child lives.
-func (p *process) run(orphaned syscall.Signal, w, r *os.File, started chan<- error) {
-	runtime.LockOSThread()
-	untie, err := startTied(p.cmd, orphaned)
-	closeErr := w.Close() // or the reader would never see the end
-	if err != nil {
-		started <- errors.Join(err, closeErr, r.Close())
-		return
-	}
-	started <- nil
-	lines := make(chan struct{})
-	go p.readLog(r, lines)
-	p.waitErr = p.cmd.Wait()
-	untie()
-	<-lines
-	close(p.done)
-}
-
 // readLog passes the server's lines on until the last process that holds the pipe is gone.
-func (p *process) readLog(r io.ReadCloser, end chan<- struct{}) {
-	defer close(end)
+func (p *process) readLog(r io.ReadCloser) {
+	defer close(p.logged)
 	defer func() { _ = r.Close() }() // only read from: nothing to lose
 	lines := bufio.NewReader(r)
 	for {
@@ -78,7 +61,7 @@ func (p *process) readLog(r io.ReadCloser, end chan<- struct{}) {
 		if line = strings.TrimRight(line, "\n"); line != "" {
 			p.remember(line)
 			level, text := logLine(line, p.stopping.Load())
-			p.log.Log(context.Background(), level, "postgresql: "+text)
+			p.log.Log(context.Background(), level, "postgresql", "says", text)
 		}
 		if err != nil {
 			return
@@ -102,54 +85,62 @@ func (p *process) said(text string) bool {
 	return strings.Contains(strings.Join(p.tail, "\n"), text)
 }
 
-// failure is why it ended, in its own last words.
+// failure is why it ended, in its own last words. Call it after Done.
 func (p *process) failure() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	err := p.waitErr
+	p.drained()
+	err := p.Err()
 	if err == nil {
 		err = errors.New("it exited")
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return fmt.Errorf("%w; its last words: %s", err, strings.Join(p.tail, " / "))
+}
+
+// drained waits for the last log line. A child of the server can hold the pipe a moment longer than the
+// server lives; nothing waits for more than that.
+func (p *process) drained() {
+	select {
+	case <-p.logged:
+	case <-time.After(5 * time.Second):
+	}
 }
 
 func (p *process) stop(ctx context.Context) error {
 	p.stopping.Store(true)
+	defer p.drained()
 	ctx, cancel := context.WithTimeout(ctx, fastStop)
 	defer cancel()
-	p.signal(syscall.SIGINT)
+	p.Signal(syscall.SIGINT)
 	select {
-	case <-p.done:
+	case <-p.Done():
 		return nil
 	case <-ctx.Done():
 	}
-	p.signal(syscall.SIGQUIT)
+	p.Signal(syscall.SIGQUIT)
 	select {
-	case <-p.done:
+	case <-p.Done():
 		return errors.New("postgresql was stopped without its checkpoint: it did not finish in time; the next start recovers it")
 	case <-time.After(hardStop):
 	}
-	p.kill()
+	p.Kill()
 	return errors.New("postgresql had to be killed: it did not react to an immediate shutdown; the next start recovers it")
 }
 
-func (p *process) kill() {
+func (p *process) crash() {
 	p.stopping.Store(true)
-	p.signal(syscall.SIGKILL)
-	<-p.done
+	p.Kill()
+	p.drained()
 }
 
-// signal reports nothing: a process that is gone is what every caller wants, and they wait for that.
-func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
-
-// command runs a program of the server's as the account, in a process group of its own so that a
-// terminal's Ctrl-C reaches only us and the order of stopping stays ours.
+// command is a program of the server's, run as the account.
 func command(path string, args []string, dir string, acct *account) *exec.Cmd {
-	cmd := exec.Command(path, args...)
+	// Not bound to a context: its end is ours to order, or the kernel's should we be gone.
+	cmd := exec.Command(path, args...) //nolint:gosec,noctx // our own copy of the binaries; see above
 	cmd.Dir = dir
 	// The server's messages are parsed, and its zone is not this machine's: nothing is inherited.
 	cmd.Env = []string{"LC_ALL=C", "TZ=UTC", "PATH=/usr/bin:/bin"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{}
 	if acct != nil {
 		cmd.SysProcAttr.Credential = &syscall.Credential{Uid: acct.uid, Gid: acct.gid}
 	}

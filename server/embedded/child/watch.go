@@ -1,4 +1,4 @@
-package embedded
+package child
 
 import (
 	"os/exec"
