@@ -3,3 +3,36 @@
 //   sqlc v1.31.1
 
 package db
+
+import (
+	"time"
+)
+
+type Event struct {
+	OccurredAt      time.Time
+	Log             int16
+	Partition       int32
+	Offset          int64
+	Commit          int64
+	KafkaTime       time.Time
+	Digest          int64
+	ErasedAt        *time.Time
+	Severity        *int16
+	Flags           int16
+	FacetsVersion   int16
+	Source          string
+	ID              string
+	Type            string
+	Subject         *string
+	TimeText        string
+	Dataschema      *string
+	Datacontenttype *string
+	Attributes      []string
+	Tags            []string
+	Facets          []string
+	Lexemes         []int64
+	TraceID         []byte
+	RecordKey       []byte
+	Headers         [][]byte
+	Data            []byte
+}

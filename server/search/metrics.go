@@ -1,0 +1,52 @@
+package search
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// The plans, a closed set.
+const (
+	planNone       = "none"
+	planOrdered    = "ordered"    // the planner's choice over the window
+	planCandidates = "candidates" // all hits of the words, sorted
+	planDense      = "dense"      // words with many hits: page index, then day by day
+	planWalk       = "walk"       // the page index, a bounded number of rows
+)
+
+type metrics struct {
+	seconds *prometheus.HistogramVec // kind, plan
+	failed  *prometheus.CounterVec   // kind, reason
+	rows    *prometheus.CounterVec   // plan
+	partial prometheus.Counter
+	waiting prometheus.Gauge
+}
+
+func newMetrics(reg prometheus.Registerer) *metrics {
+	m := &metrics{
+		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "oriel_search_seconds", Help: "Time of an answered search by kind and plan.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"kind", "plan"}),
+		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "oriel_search_failures_total", Help: "Searches not answered, by kind and reason.",
+		}, []string{"kind", "reason"}),
+		rows: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "oriel_search_rows_walked_total", Help: "Rows that searches examined, by plan.",
+		}, []string{"plan"}),
+		partial: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "oriel_search_partial_pages_total", Help: "Pages that ended by their budget and say how far they looked.",
+		}),
+		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "oriel_search_waiting", Help: "Searches waiting for a slot or a connection.",
+		}),
+	}
+	reg.MustRegister(m.seconds, m.failed, m.rows, m.partial, m.waiting)
+	return m
+}
+
+func (m *metrics) answered(kind, plan string, took time.Duration, rows int) {
+	m.seconds.WithLabelValues(kind, plan).Observe(took.Seconds())
+	m.rows.WithLabelValues(plan).Add(float64(rows))
+}

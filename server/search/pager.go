@@ -1,0 +1,300 @@
+package search
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"oriel/server/fault"
+)
+
+// pager makes one page. It goes from a cut in one direction and keeps the rows that lie in the
+// snapshot and fulfil the filter until there is one more than the page holds, nothing is left, or the
+// budget is spent; at is then the cut that divides what it has looked at from what it has not.
+type pager struct {
+	*Service
+	limits limits // a copy: how far to walk changes on the way
+	ses    *session
+	req    *Request
+	token  *pageToken // where the request continues one
+	view   *view
+
+	vocabulary *vocabulary
+	verifier   *Verifier
+	exact      bool
+	start      *cut // nil: from the end of the window
+	at         *cut
+	found      []*row
+	examined   int
+	newer      int
+	walked     bool // by the page index, since the planner's choice was too slow
+	stopped    bool // by the budget: there may be more
+	deadline   time.Time
+}
+
+// newPager reads the tokens and refuses those that belong to another search.
+func (s *Service) newPager(req *Request) (*pager, error) {
+	p := &pager{Service: s, limits: s.limits, req: req}
+	if req.Snapshot != "" {
+		v, err := parseSnapshot(req.Snapshot)
+		if err != nil {
+			return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter, "The snapshot is no token of ours.",
+				"attribute", "snapshot", "value", shown(req.Snapshot), "accepted", "the snapshot of GET /v1/events:snapshot or of a page")
+		}
+		p.view = v
+		if name, ok := v.accepts(req.Filter); !ok {
+			return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter,
+				"The parameter "+name+" differs from the snapshot's, which has frozen the time range. Leave it out, or make another snapshot.",
+				"attribute", name, "accepted", "what the snapshot was made with")
+		}
+	}
+	if req.PageToken == "" {
+		return p, nil
+	}
+	t, err := parsePageToken(req.PageToken)
+	if err != nil {
+		return nil, invalidPageToken("The page token is no token of ours.")
+	}
+	if t.filter != fingerprint(req.Filter.Where) {
+		return nil, invalidPageToken("The page token belongs to another filter.")
+	}
+	if name, ok := t.view.accepts(req.Filter); !ok {
+		return nil, invalidPageToken("The page token belongs to another time range: " + name + " differs.")
+	}
+	if p.view != nil && p.view.token() != t.view.token() {
+		return nil, invalidPageToken("The page token belongs to another snapshot.")
+	}
+	p.token, p.view, p.start, p.at = t, t.view, &t.cut, &t.cut
+	return p, nil
+}
+
+func invalidPageToken(message string) error {
+	return fault.New(fault.InvalidArgument, fault.ReasonInvalidPageToken, message,
+		"attribute", "pageToken", "accepted", "nextPageToken or previousPageToken of a page with the same filter, time range and snapshot")
+}
+
+func (p *pager) backward() bool { return p.token != nil && p.token.backward }
+
+// full says whether the page and the row that proves another one are there.
+func (p *pager) full() bool { return len(p.found) > p.req.PageSize }
+
+func (p *pager) run(ctx context.Context, ses *session) (err error) {
+	p.ses = ses
+	if p.view == nil {
+		p.view, err = p.freeze(ctx, ses, p.req.Filter)
+	} else {
+		err = p.check(ctx, ses, p.view)
+	}
+	if err != nil {
+		return err
+	}
+	where := p.req.Filter.Where
+	if p.vocabulary, err = loadVocabulary(ctx, ses, words(where)); err != nil {
+		return err
+	}
+	p.verifier = NewVerifier(where)
+	c := compiler{&statement{}, p.vocabulary}
+	p.exact = c.compile(where).exact
+	p.deadline = p.now().Add(p.limits.budget)
+	err = p.choose(ctx, c.drivable(where))
+	ses.examined = p.examined
+	if err != nil {
+		return err
+	}
+	if p.stopped {
+		p.metrics.partial.Inc()
+	}
+	return p.topics.load(ctx, ses, p.found)
+}
+
+// choose is probe and branch: words with few hits are answered by all of them, others by walking in
+// order, and what has no words is left to the planner for as long as the budget lasts.
+func (p *pager) choose(ctx context.Context, drivable bool) error {
+	if p.token != nil && p.token.walk {
+		return p.walk(ctx, p.view.window)
+	}
+	if drivable {
+		few, err := p.probe(ctx, p.view.window, p.limits.probe)
+		if err != nil {
+			return err
+		}
+		if few {
+			p.ses.plan = planCandidates
+			return p.drain(ctx, p.view.window, fromWords)
+		}
+		return p.dense(ctx)
+	}
+	p.ses.plan = planOrdered
+	if err := p.ses.within(ctx, p.limits.budget); err != nil {
+		return err
+	}
+	err := p.drain(ctx, p.view.window, fromPlanner)
+	if err == nil || !cancelled(err) {
+		return err
+	}
+	// A combination of filters that no index serves: go on in order and say how far.
+	if err := p.ses.restart(ctx, p.limits.statement); err != nil {
+		return err
+	}
+	p.deadline = p.now().Add(p.limits.budget)
+	return p.walk(ctx, p.view.window)
+}
+
+// probe says whether the words have at most most hits. One that takes too long has many.
+func (p *pager) probe(ctx context.Context, w window, most int) (few bool, err error) {
+	if err := p.ses.within(ctx, p.limits.statement/4); err != nil {
+		return false, err
+	}
+	sql, args := compileProbe(p.req.Filter.Where, p.view, w, most+1, p.vocabulary)
+	var n int
+	if err := p.ses.QueryRow(ctx, sql, args...).Scan(&n); err != nil {
+		if !cancelled(err) {
+			return false, fmt.Errorf("probe words: %w", err)
+		}
+		return false, p.ses.restart(ctx, p.limits.statement)
+	}
+	return n <= most, p.ses.within(ctx, p.limits.statement)
+}
+
+// drain asks for the rows of a window in runs of growing length until the page is full, the window is
+// exhausted or the budget is spent.
+func (p *pager) drain(ctx context.Context, w window, from origin) error {
+	limit := p.req.PageSize + 1 - len(p.found)
+	if !p.exact || from == fromPageIndex {
+		limit = max(limit, p.limits.firstChunk)
+	}
+	for {
+		if from == fromPageIndex {
+			limit = max(1, min(limit, p.limits.walk-p.examined))
+		}
+		q := question{
+			where: p.req.Filter.Where, view: p.view, window: w, cut: p.at, backward: p.backward(),
+			origin: from, verify: !p.exact, limit: limit,
+		}
+		sql, args := q.compile(p.vocabulary)
+		n, err := p.ses.ask(ctx, sql, args, p.take)
+		if err != nil {
+			return err
+		}
+		if p.newer > p.limits.newer {
+			return p.tooOld()
+		}
+		if p.full() || p.stopped || n < limit {
+			return nil
+		}
+		if p.spent(from) {
+			p.stopped = true
+			return nil
+		}
+		limit = min(2*limit, p.limits.lastChunk)
+	}
+}
+
+// take judges one row and says whether to go on.
+func (p *pager) take(r *row) bool {
+	p.examined++
+	p.at = &cut{r.key, p.backward()}
+	switch {
+	case r.newer:
+		p.newer++
+		if p.newer > p.limits.newer {
+			return false
+		}
+	case !r.hit:
+	case !r.checked || p.verifier.Match(r.candidate()):
+		r.attributes, r.data = nil, nil
+		p.found = append(p.found, r)
+		if p.full() {
+			return false
+		}
+	}
+	// Verifying is what takes long in here; a run that is already paid for is else read to its end.
+	if r.checked && p.examined%64 == 0 && p.now().After(p.deadline) {
+		p.stopped = true
+		return false
+	}
+	return true
+}
+
+// spent says whether the budget of rows, where rows are examined one by one, or of time is used up.
+func (p *pager) spent(from origin) bool {
+	return (from == fromPageIndex || !p.exact) && p.examined >= p.limits.walk || p.now().After(p.deadline)
+}
+
+// walk reads the page index in order, whatever the planner would like better.
+func (p *pager) walk(ctx context.Context, w window) error {
+	p.ses.plan, p.walked = planWalk, true
+	return p.drain(ctx, w, fromPageIndex)
+}
+
+// dense answers words with many hits: they may be everywhere, or all on one day. The newest rows of the
+// page index answer the first kind; else each day in turn is answered by all its hits where they are
+// few, and by the page index where they are many.
+func (p *pager) dense(ctx context.Context) error {
+	p.ses.plan = planDense
+	walk := p.limits.walk
+	p.limits.walk = p.limits.peek
+	err := p.drain(ctx, p.view.window, fromPageIndex)
+	p.limits.walk = walk
+	if err != nil || p.full() || !p.stopped {
+		return err
+	}
+	p.stopped = false
+	days, err := eventDays(ctx, p.ses)
+	if err != nil {
+		return err
+	}
+	if !p.backward() {
+		slices.Reverse(days)
+	}
+	for _, day := range days {
+		w, ok := p.left(day)
+		if !ok {
+			continue
+		}
+		if p.now().After(p.deadline) {
+			p.stopped = true
+			return nil
+		}
+		few, err := p.probe(ctx, w, p.limits.dayProbe)
+		if err != nil {
+			return err
+		}
+		from := fromPageIndex
+		if few {
+			from = fromWords
+		}
+		if err := p.drain(ctx, w, from); err != nil || p.full() || p.stopped {
+			return err
+		}
+		edge := cutBelow(w.from.Micros)
+		if p.backward() {
+			edge = cutBelow(w.until.Micros)
+		}
+		p.at = &edge
+	}
+	return nil
+}
+
+// left is what of a day lies in the window and beyond the cut.
+func (p *pager) left(day time.Time) (window, bool) {
+	w := window{instantOf(day), instantOf(day.Add(oneDay))}
+	w.from.Micros = max(w.from.Micros, p.view.window.from.Micros)
+	if until := p.view.window.until; until.Given {
+		w.until.Micros = min(w.until.Micros, until.Micros)
+	}
+	if p.at != nil && p.backward() {
+		w.from.Micros = max(w.from.Micros, p.at.from())
+	} else if p.at != nil {
+		w.until.Micros = min(w.until.Micros, p.at.until())
+	}
+	return w, w.from.Micros < w.until.Micros
+}
+
+func (p *pager) tooOld() error {
+	return fault.New(fault.Expired, fault.ReasonSnapshotTooOld,
+		fmt.Sprintf("More than %d events on this page are newer than the snapshot. Search again for what is there now.", p.limits.newer),
+		"limit", strconv.Itoa(p.limits.newer))
+}

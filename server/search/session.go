@@ -1,0 +1,206 @@
+package search
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"time"
+
+	"oriel/server/fault"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// session is one search on one connection: a read-only transaction in READ COMMITTED, so that each
+// statement sees what is committed, and the snapshot's vector decides what of it counts.
+type session struct {
+	conn     *pgxpool.Conn
+	timeout  time.Duration // of a statement, as the server knows it
+	plan     string
+	examined int
+}
+
+// Settings of every search. A filter's cost depends on its values, so a plan made without them may be
+// a thousand times worse: every statement is planned for what it carries.
+const opening = "BEGIN READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL jit = off; SET LOCAL statement_timeout = "
+
+// run does f in a session of a free slot. It is where failures become public.
+func (s *Service) run(ctx context.Context, kind string, f func(context.Context, *session) error) error {
+	start := s.now()
+	ses := &session{plan: planNone}
+	err := s.inSession(ctx, ses, f)
+	if err == nil {
+		s.metrics.answered(kind, ses.plan, s.now().Sub(start), ses.examined)
+		return nil
+	}
+	err = publicError(ctx, err, s.limits)
+	reason := "CANCELLED"
+	if ctx.Err() == nil {
+		reason = fault.Of(err).Violations[0].Reason
+	}
+	s.metrics.failed.WithLabelValues(kind, reason).Inc()
+	return err
+}
+
+func (s *Service) inSession(ctx context.Context, ses *session, f func(context.Context, *session) error) error {
+	conn, free, err := s.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer free()
+	ses.conn = conn
+	if err := ses.begin(ctx, s.limits.statement); err != nil {
+		return err
+	}
+	if err := f(ctx, ses); err != nil {
+		return errors.Join(err, ses.rollback(ctx))
+	}
+	return ses.rollback(ctx) // nothing was written
+}
+
+// acquire waits for a slot, then for a connection, no longer than the limit for both.
+func (s *Service) acquire(ctx context.Context) (*pgxpool.Conn, func(), error) {
+	s.metrics.waiting.Inc()
+	defer s.metrics.waiting.Dec()
+	wait, cancel := context.WithTimeout(ctx, s.limits.wait)
+	defer cancel()
+	select {
+	case s.slots <- struct{}{}:
+	case <-wait.Done():
+		return nil, nil, s.busy(ctx)
+	}
+	conn, err := s.pool.Acquire(wait)
+	if err != nil {
+		<-s.slots
+		// The pool reports the end of the wait, or why it could not connect in time.
+		if connect := new(pgconn.ConnectError); wait.Err() != nil && !errors.As(err, &connect) {
+			return nil, nil, s.busy(ctx)
+		}
+		return nil, nil, fmt.Errorf("acquire connection: %w", err)
+	}
+	return conn, func() { conn.Release(); <-s.slots }, nil
+}
+
+func (s *Service) busy(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	e := fault.New(fault.Unavailable, fault.ReasonSearchBusy,
+		fmt.Sprintf("All %d searches that may run at once are busy, and none ended within %s. Try again.", s.limits.slots, s.limits.wait),
+		"limit", strconv.Itoa(s.limits.slots))
+	e.RetryAfter = time.Second
+	return e
+}
+
+func (ses *session) begin(ctx context.Context, timeout time.Duration) error {
+	if err := ses.exec(ctx, opening+milliseconds(timeout)); err != nil {
+		return fmt.Errorf("begin: %w", err)
+	}
+	ses.timeout = timeout
+	return nil
+}
+
+// exec runs fixed statements in one round trip.
+func (ses *session) exec(ctx context.Context, sql string) error {
+	return ses.conn.Conn().PgConn().Exec(ctx, sql).Close()
+}
+
+// within sets how long the following statements may take.
+func (ses *session) within(ctx context.Context, timeout time.Duration) error {
+	if timeout == ses.timeout {
+		return nil
+	}
+	if err := ses.exec(ctx, "SET LOCAL statement_timeout = "+milliseconds(timeout)); err != nil {
+		return fmt.Errorf("set statement timeout: %w", err)
+	}
+	ses.timeout = timeout
+	return nil
+}
+
+// restart begins again after a statement was cancelled.
+func (ses *session) restart(ctx context.Context, timeout time.Duration) error {
+	if err := ses.rollback(ctx); err != nil {
+		return err
+	}
+	return ses.begin(ctx, timeout)
+}
+
+func (ses *session) rollback(ctx context.Context) error {
+	if ses.conn.Conn().IsClosed() {
+		return nil // the server ends the transaction
+	}
+	if err := ses.exec(ctx, "ROLLBACK"); err != nil {
+		return fmt.Errorf("rollback: %w", err)
+	}
+	return nil
+}
+
+func (ses *session) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
+	return ses.conn.Query(ctx, sql, args...)
+}
+
+func (ses *session) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
+	return ses.conn.QueryRow(ctx, sql, args...)
+}
+
+// Exec completes what generated queries ask of a connection; searches write nothing.
+func (ses *session) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
+	return ses.conn.Exec(ctx, sql, args...)
+}
+
+func milliseconds(d time.Duration) string {
+	return strconv.FormatInt(max(1, d.Milliseconds()), 10)
+}
+
+// cancelled says whether the server ended a statement that took too long.
+func cancelled(err error) bool {
+	var pg *pgconn.PgError
+	return errors.As(err, &pg) && pg.Code == "57014"
+}
+
+// publicError gives the failures of the database a public side; others keep theirs.
+func publicError(ctx context.Context, err error, l limits) error {
+	var public *fault.Error
+	if errors.As(err, &public) {
+		return public
+	}
+	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("search cancelled: %w", ctx.Err())
+	}
+	if cancelled(err) || errors.Is(err, context.DeadlineExceeded) {
+		return fault.Wrap(err, fault.Unavailable, fault.ReasonQueryTimeout,
+			fmt.Sprintf("The search took longer than %s and was ended. A shorter time range or a more selective filter is faster.", l.statement),
+			"limit", l.statement.String())
+	}
+	if unreachable(err) {
+		e := fault.Wrap(err, fault.Unavailable, fault.ReasonDatabaseUnavailable, "The database does not answer. Try again.")
+		e.RetryAfter = time.Second
+		return e
+	}
+	return err
+}
+
+// unreachable says whether err is the connection's, not the statement's.
+func unreachable(err error) bool {
+	var connect *pgconn.ConnectError
+	if errors.As(err, &connect) {
+		return true
+	}
+	var pg *pgconn.PgError
+	if !errors.As(err, &pg) {
+		var network net.Error
+		return pgconn.SafeToRetry(err) || errors.Is(err, pgconn.ErrConnClosed) || errors.As(err, &network) ||
+			errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)
+	}
+	switch pg.Code[:2] {
+	case "08", "53", "57": // connection, resources, operator intervention
+		return true
+	default:
+		return false
+	}
+}
