@@ -75,8 +75,17 @@ func attributeName(raw []byte) string {
 	}
 }
 
-// headerName is attributeName for the headers of both bindings, whose case does not count.
+// headerName is the attribute that a header of either binding names: their case does not count.
 func headerName(name string) string {
+	for i := range len(name) {
+		if c := name[i]; c >= 'A' && c <= 'Z' {
+			return lowerName(name)
+		}
+	}
+	return name
+}
+
+func lowerName(name string) string {
 	var lower [MaxName]byte
 	if len(name) > len(lower) {
 		return strings.ToLower(name)
@@ -143,7 +152,7 @@ func (b *builder) set(name, value string, t Type) {
 		e.TimeText = value
 	case coreDataContentType:
 		e.DataContentType = value
-	case coreDataSchema:
+	default:
 		e.DataSchema = value
 	}
 }

@@ -1,7 +1,5 @@
 package cloudevents
 
-import "strings"
-
 // Flags is what a stored event needs to come back as it was sent and that no other column says.
 // The bits are stored: they keep their meaning for ever, and new ones are only added.
 type Flags int16
@@ -44,23 +42,17 @@ func (f Flags) Mode() Mode {
 func (f Flags) Has(want Flags) bool { return f&want == want }
 
 // Claims is what an event says its data is, one rule for indexing, searching and showing: json by its
-// media type (application/json, text/json, …+json), or by the JSON format's rule where a structured
+// media type (*/json, */*+json), or by the JSON format's rule where a structured
 // event names none; text for any other text/*. Neither is opaque.
 func Claims(contentType string, f Flags) (json, text bool) {
-	media := contentType
-	for i := range len(media) {
-		if media[i] == ';' {
-			media = media[:i]
-			break
-		}
-	}
-	media = strings.ToLower(strings.Trim(media, " \t"))
+	media := mediaType(contentType)
 	switch {
 	case media == "":
 		return f.Mode() != Binary, false
-	case media == "application/json", media == "text/json", strings.HasSuffix(media, "+json"):
+	case IsJSON(media):
 		return true, false
 	default:
-		return false, strings.HasPrefix(media, "text/")
+		_, text = cutFold(media, "text/")
+		return false, text
 	}
 }

@@ -70,15 +70,16 @@ func (w *recordWriter) since(start int) []byte { return w.arena[start:len(w.aren
 // to case; a header whose value is null is absent. Neither depth nor well-formedness of data is
 // judged: what is on the topic is stored as it is.
 func DecodeRecord(r Record) (*Event, []Header, error) {
-	ours, attributes, contentType := false, false, ""
+	ours, attributes := false, false
+	var contentType []byte
 	var t transport
 	for i := range r.Headers {
 		h := &r.Headers[i]
 		switch {
 		case !ours && h.Key == TransportHeader:
 			t, ours = parseTransport(h.Value)
-		case contentType == "" && strings.EqualFold(h.Key, "content-type"):
-			contentType = string(h.Value)
+		case contentType == nil && strings.EqualFold(h.Key, "content-type"):
+			contentType = h.Value
 		default:
 			if _, ok := cutFold(h.Key, "ce_"); ok && h.Value != nil {
 				attributes = true
@@ -86,11 +87,11 @@ func DecodeRecord(r Record) (*Event, []Header, error) {
 		}
 	}
 	if !ours {
-		if mode, ok := ContentMode(contentType, false); ok && mode == Structured {
-			return decodeStructuredRecord(r, contentType)
+		if mode, ok := ContentMode(string(contentType), false); ok && mode == Structured {
+			return decodeStructuredRecord(r, string(contentType))
 		}
 		if !attributes {
-			return nil, r.Headers, notAnEvent(contentType)
+			return nil, r.Headers, notAnEvent(string(contentType))
 		}
 	}
 	return decodeBinaryRecord(r, ours, &t)

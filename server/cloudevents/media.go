@@ -38,10 +38,8 @@ func IsJSON(contentType string) bool {
 // JSON says whether the event's data claims to be JSON: by its content type or, in the JSON format, by
 // having none. Whether it is JSON is another matter.
 func (e *Event) JSON() bool {
-	if e.DataContentType == "" {
-		return e.Mode != Binary
-	}
-	return IsJSON(e.DataContentType)
+	json, _ := Claims(e.DataContentType, ModeFlags(e.Mode))
+	return json
 }
 
 // charset is the parameter of that name, lower case, or "".

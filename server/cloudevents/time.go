@@ -39,7 +39,7 @@ func ParseTime(s string) (time.Time, error) {
 	hour, ok5 := two(s, 11)
 	minute, ok6 := two(s, 14)
 	second, ok7 := two(s, 17)
-	if !(ok1 && ok2 && ok3 && ok4 && ok5 && ok6 && ok7) {
+	if !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || !ok6 || !ok7 {
 		return t, errors.New("a field of date or time is not all digits")
 	}
 	year += century * 100
