@@ -19,8 +19,9 @@ import (
 
 // Embedded is a kfake cluster of one broker with its data on disk. It is honest for demo, development
 // and tests: an acknowledged record is on disk, groups and offsets persist, and a kill loses nothing.
-// It is one process, keeps an index of every batch in memory and reads its whole log at the start, so
-// the log must be kept short with TrimTo.
+// A kill makes it forget what idempotent producers had in flight, so a record whose acknowledgement the
+// kill cut off can be there twice. It is one process, keeps an index of every batch in memory and reads
+// its whole log at the start, so the log must be kept short with TrimTo.
 type Embedded struct {
 	cluster *kfake.Cluster
 	dir     string

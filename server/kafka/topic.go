@@ -85,20 +85,21 @@ func ensureTopic(ctx context.Context, adm *kadm.Client, topic string, partitions
 	if err != nil {
 		return fmt.Errorf("read the settings of the topic %s: %w", topic, err)
 	}
+	var wrong []error
 	for _, c := range resource.Configs {
 		switch value := c.MaybeValue(); c.Key {
 		case "cleanup.policy":
 			if value != "delete" {
-				return fmt.Errorf("the topic %s has cleanup.policy=%s, which drops events that share a key: set it to delete", topic, value)
+				wrong = append(wrong, fmt.Errorf("the topic %s has cleanup.policy=%s, which drops events that share a key: set it to delete", topic, value))
 			}
 		case "max.message.bytes":
 			if n, err := strconv.Atoi(value); err == nil && n < maxMessageBytes {
-				return fmt.Errorf("the topic %s has max.message.bytes=%d, so the broker would refuse events that the API accepts: set it to %d",
-					topic, n, maxMessageBytes)
+				wrong = append(wrong, fmt.Errorf("the topic %s has max.message.bytes=%d, so the broker would refuse events that the API accepts: set it to %d",
+					topic, n, maxMessageBytes))
 			}
 		}
 	}
-	return nil
+	return errors.Join(wrong...)
 }
 
 // TopicID is the id of the topic's present incarnation, asked from the broker, or ErrNoTopic.
