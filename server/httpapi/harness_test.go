@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
 	"go.uber.org/goleak"
 
@@ -345,8 +346,11 @@ func golden(t *testing.T, name string, got []byte) {
 
 func indented(t *testing.T, body []byte, requestID string) []byte {
 	t.Helper()
+	if requestID != "" {
+		body = bytes.ReplaceAll(body, []byte(requestID), []byte("req_…"))
+	}
 	var out bytes.Buffer
-	if err := json.Indent(&out, bytes.ReplaceAll(body, []byte(requestID), []byte("req_…")), "", "  "); err != nil {
+	if err := json.Indent(&out, body, "", "  "); err != nil {
 		t.Fatalf("%q: %v", body, err)
 	}
 	return append(out.Bytes(), '\n')
@@ -356,4 +360,8 @@ func lines(parts ...string) string { return strings.Join(parts, "\r\n") + "\r\n"
 
 func post(path, token string, header ...string) string {
 	return lines(append([]string{fmt.Sprintf("POST %s HTTP/1.1", path), "Host: localhost", "Authorization: Bearer " + token}, header...)...)
+}
+
+func traceIDOf(ctx context.Context) string {
+	return trace.SpanContextFromContext(ctx).TraceID().String()
 }

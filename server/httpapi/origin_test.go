@@ -119,7 +119,7 @@ func TestDemoSignsInTheBrowserOfThisMachineOnly(t *testing.T) {
 	t.Run("the session says so", func(t *testing.T) {
 		t.Parallel()
 		r := e.do(e.request("GET", "/v1/session", ""))
-		golden(t, "session_demo.json", indented(t, r.body, "-"))
+		golden(t, "session_demo.json", indented(t, r.body, ""))
 	})
 }
 
