@@ -1,0 +1,113 @@
+// Command shape measures what indexing text costs in PostgreSQL, in the product's own event table: no
+// text index, our lexemes, and a tsvector of every word, on the same events in the same run. Compare
+// the ratios of one run; single cells repeat within a fifth.
+//
+//	go run ./bench/shape -url postgres://… -events 20000
+//
+// It makes databases named oriel_shape_* on that server and drops them. What is timed is writing ready
+// rows: two connections, COPY into a staging table, INSERT … ON CONFLICT, the checkpoint in the same
+// transaction, and merging the index's pending list at the end. Lexing is timed by itself.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"oriel/bench/events"
+	"oriel/bench/webhooks"
+)
+
+type options struct {
+	url    string
+	dir    string
+	events int
+	conns  int
+	batch  int
+	seed   uint64
+	parts  string
+	shapes string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.url, "url", os.Getenv("ORIEL_DATABASE_URL"), "PostgreSQL, as a role that may create databases")
+	flag.StringVar(&o.dir, "webhooks", webhooks.DefaultDir, "folder of npm's @octokit/webhooks-examples")
+	flag.IntVar(&o.events, "events", 20000, "events of each kind")
+	flag.IntVar(&o.conns, "conns", 2, "connections")
+	flag.IntVar(&o.batch, "batch", 2000, "events a transaction")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of the events")
+	flag.StringVar(&o.parts, "parts", "webhooks,events", "kinds of events to measure")
+	flag.StringVar(&o.shapes, "shapes", "none,lexemes,tsvector", "shapes to measure")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		slog.Error("shape", "error", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	if err := describe(ctx, o); err != nil {
+		return err
+	}
+	until := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
+	if strings.Contains(o.parts, "webhooks") {
+		set, err := webhooks.Load(o.dir)
+		if err != nil {
+			return err
+		}
+		rng := rand.New(rand.NewPCG(o.seed, 1))
+		next := func() events.Event { return set.Varied(rng, until.Add(time.Duration(rng.Int64N(int64(day))))) }
+		if err := measure(ctx, o, "varied webhooks", next); err != nil {
+			return err
+		}
+	}
+	if strings.Contains(o.parts, "events") {
+		for _, unique := range []int{0, 5, 20} {
+			rng := rand.New(rand.NewPCG(o.seed, uint64(unique)))
+			g := events.New(rng, until, unique)
+			next := func() events.Event {
+				e := g.Next()
+				e.Time = until.Add(time.Duration(rng.Int64N(int64(day))))
+				return e
+			}
+			if err := measure(ctx, o, fmt.Sprintf("short events, %d unique", unique), next); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// measure prints one kind of events in every shape.
+func measure(ctx context.Context, o options, title string, next func() events.Event) error {
+	set := prepare(o.events, next, strings.Contains(o.shapes, "tsvector"))
+	fmt.Printf("\n%s: %d events of %d B, %.0f lexemes, %.0f identifiers, over the bound %d; lexing %.1f µs, %.1f µs without identifiers\n",
+		title, o.events, set.size, set.lexemes, set.identifiers, set.over, set.lexing, set.lexingVocabulary)
+	fmt.Printf("%-10s %9s %7s %10s %9s %9s %9s %9s  %s\n", "shape", "rows/s", "ratio", "B/event", "heap", "toast", "text idx", "other idx", "of payload")
+	base := 0.0
+	for _, s := range shapes {
+		if !strings.Contains(o.shapes, s.name) {
+			continue
+		}
+		r, err := write(ctx, o, s, set)
+		if err != nil {
+			return fmt.Errorf("%s in shape %s: %w", title, s.name, err)
+		}
+		if base == 0 {
+			base = r.rate
+		}
+		per := func(bytes int64) int64 { return bytes / int64(o.events) }
+		fmt.Printf("%-10s %9.0f %7.2f %10d %9d %9d %9d %9d  %.2f\n", s.name, r.rate, r.rate/base, per(r.total()),
+			per(r.heap), per(r.toast), per(r.text), per(r.other), float64(per(r.total()))/float64(set.size))
+	}
+	return nil
+}
