@@ -219,8 +219,9 @@ CREATE TABLE api_token (
     revoked_at      timestamptz
 );
 
--- Makes the partitions of one UTC day, standalone first so that ATTACH takes no long lock.
--- Safe to call at any time and by many; the caller holds no other lock on the parents.
+-- Makes the partition of one UTC day, standalone first so that ATTACH takes no long lock: it waits for
+-- no reader and no writer, and none waits for it. Safe to call at any time and by many; callers queue
+-- for the end of each other's transactions, so call it in one of its own. True if the day is new.
 CREATE FUNCTION ensure_day(parent text, day date) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     child text := parent || '_' || to_char(day, 'YYYYMMDD');
@@ -228,21 +229,28 @@ DECLARE
     lower timestamptz := day::timestamp AT TIME ZONE 'UTC';
     upper timestamptz := (day + 1)::timestamp AT TIME ZONE 'UTC';
 BEGIN
-    IF EXISTS (SELECT 1 FROM pg_inherits i
-               WHERE i.inhparent = parent::regclass AND i.inhrelid = to_regclass(child)) THEN
+    -- The name is looked up in the table, not by a cast: a cast answers from the session's cache, which
+    -- does not learn of another session's partition while this transaction waits for the lock.
+    IF EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+               WHERE i.inhparent = parent::regclass AND c.relname = child) THEN
         RETURN false;
     END IF;
     PERFORM pg_advisory_xact_lock(hashtextextended('oriel.ensure_day', 0));
-    IF EXISTS (SELECT 1 FROM pg_inherits i
-               WHERE i.inhparent = parent::regclass AND i.inhrelid = to_regclass(child)) THEN
+    IF EXISTS (SELECT FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+               WHERE i.inhparent = parent::regclass AND c.relname = child) THEN
         RETURN false;
     END IF;
     SELECT a.attname INTO STRICT col
       FROM pg_partitioned_table p
       JOIN pg_attribute a ON a.attrelid = p.partrelid AND a.attnum = p.partattrs[0]
      WHERE p.partrelid = parent::regclass;
-    EXECUTE format('CREATE TABLE IF NOT EXISTS %I (LIKE %I INCLUDING ALL)', child, parent);
-    EXECUTE format('ALTER TABLE %I DROP CONSTRAINT IF EXISTS %I', child, child || '_day');
+    -- A table of that name that is no partition is a day that retention took away: it comes back with
+    -- what is still in it.
+    IF NOT EXISTS (SELECT FROM pg_class c JOIN pg_class p ON p.relnamespace = c.relnamespace
+                   WHERE p.oid = parent::regclass AND c.relname = child) THEN
+        EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', child, parent);
+    END IF;
+    -- With the bounds as a constraint ATTACH has nothing to read.
     EXECUTE format('ALTER TABLE %I ADD CONSTRAINT %I CHECK (%I >= %L AND %I < %L)',
                    child, child || '_day', col, lower, col, upper);
     EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)',

@@ -10,8 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 )
 
 // socketPath is the longest path that every supported system takes for a socket (macOS: 104 with the
@@ -52,28 +50,6 @@ func makeDataDir(dir string, acct *account) (string, error) {
 		}
 	}
 	return dir, nil
-}
-
-// lockDir keeps a second process from the data for as long as the file is open.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the lock of the data folder: %w", err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		held, _ := os.ReadFile(f.Name()) // only to name the holder; empty is fine
-		err = fmt.Errorf("the data folder %s is in use by another process (%s): stop it, or use another folder: %w",
-			dir, strings.TrimSpace(string(held)), err)
-		return nil, errors.Join(err, f.Close())
-	}
-	err = f.Truncate(0)
-	if err == nil {
-		_, err = f.WriteAt([]byte("pid "+strconv.Itoa(os.Getpid())+"\n"), 0)
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("write the lock of the data folder: %w", err), f.Close())
-	}
-	return f, nil
 }
 
 // checkMajor refuses a cluster that this server cannot read, before anything is changed.

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"oriel/server/embedded/dirlock"
 )
 
 const (
@@ -42,7 +44,7 @@ type Postgres struct {
 	dir       string
 	socketDir string
 	password  string
-	lock      *os.File
+	lock      *dirlock.Lock
 
 	server  *process
 	stop    sync.Once
@@ -67,7 +69,7 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (_ *Postgres, err er
 	if p.dir, err = makeDataDir(cfg.DataDir, acct); err != nil {
 		return nil, err
 	}
-	if p.lock, err = lockDir(p.dir); err != nil {
+	if p.lock, err = dirlock.Take(p.dir); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -141,7 +143,7 @@ func (p *Postgres) release() {
 			p.log.Warn("cannot remove the socket folder", "dir", p.socketDir, "error", err)
 		}
 	}
-	if err := p.lock.Close(); err != nil {
+	if err := p.lock.Release(); err != nil {
 		p.log.Warn("cannot release the lock of the data folder", "dir", p.dir, "error", err)
 	}
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"golang.org/x/sys/unix"
+
+	"oriel/server/embedded/dirlock"
 )
 
 // Embedded is a kfake cluster of one broker with its data on disk. It is honest for demo, development
@@ -26,7 +28,7 @@ type Embedded struct {
 	cluster *kfake.Cluster
 	dir     string
 	brokers []string
-	lock    *os.File
+	lock    *dirlock.Lock
 	close   sync.Once
 	err     error
 }
@@ -43,7 +45,8 @@ func StartEmbedded(dir string, port int, partitions map[string]int, log *slog.Lo
 		return nil, fmt.Errorf("make the broker's folder: %w", err)
 	}
 	e := &Embedded{dir: dir}
-	if e.lock, err = lockDir(dir); err != nil {
+	// Two brokers would interleave their batches in one file.
+	if e.lock, err = dirlock.Take(dir); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -174,21 +177,9 @@ func (e *Embedded) Close() error {
 		if e.cluster != nil {
 			e.cluster.Close()
 		}
-		e.err = e.lock.Close()
+		e.err = e.lock.Release()
 	})
 	return e.err
-}
-
-// lockDir keeps a second process from the log: two would interleave their batches in one file.
-func lockDir(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the lock of the broker's folder: %w", err)
-	}
-	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-		return nil, errors.Join(fmt.Errorf("the broker's folder %s is in use by another process: stop it, or use another folder: %w", dir, err), f.Close())
-	}
-	return f, nil
 }
 
 // brokerLog passes the cluster's log on: requests are debug, what it could not write is a warning.

@@ -16,13 +16,16 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
+
+	"oriel/server/embedded/dirlock"
 )
 
 // Cluster is a running cluster. Its methods may be called from several goroutines, but Kill and
 // Restart not for the same broker at once.
 type Cluster struct {
 	brokers []*broker
-	lock    *os.File
+	dir     string
+	lock    *dirlock.Lock
 	stop    sync.Once
 	stopErr error
 }
@@ -51,7 +54,7 @@ func start(ctx context.Context, libs string, n int) (_ *Cluster, err error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Cluster{lock: lock}
+	c := &Cluster{dir: dir, lock: lock}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Stop(context.WithoutCancel(ctx)))
@@ -126,8 +129,8 @@ func (c *Cluster) Stop(ctx context.Context) error {
 	c.stop.Do(func() {
 		c.stopErr = errors.Join(
 			c.each(func(b *broker) error { return b.stop(ctx) }),
-			emptyDir(filepath.Dir(c.lock.Name())),
-			c.lock.Close(),
+			emptyDir(c.dir),
+			c.lock.Release(),
 		)
 	})
 	return c.stopErr
@@ -143,7 +146,7 @@ func (c *Cluster) each(f func(*broker) error) error {
 
 // scratchDir takes the first free of a row of folders, and empties it: what a killed process left is
 // cleared by the next, so nothing piles up.
-func scratchDir() (string, *os.File, error) {
+func scratchDir() (string, *dirlock.Lock, error) {
 	root := filepath.Join(os.TempDir(), "oriel-kafka-"+strconv.Itoa(os.Getuid()))
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return "", nil, err
@@ -153,20 +156,15 @@ func scratchDir() (string, *os.File, error) {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return "", nil, err
 		}
-		lock, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+		lock, err := dirlock.Take(dir)
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			continue
+		}
 		if err != nil {
 			return "", nil, err
 		}
-		if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-			lock.Close()
-			if errors.Is(err, unix.EWOULDBLOCK) {
-				continue
-			}
-			return "", nil, err
-		}
 		if err := emptyDir(dir); err != nil {
-			lock.Close()
-			return "", nil, err
+			return "", nil, errors.Join(err, lock.Release())
 		}
 		return dir, lock, nil
 	}
@@ -180,7 +178,7 @@ func emptyDir(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if e.Name() != "lock" {
+		if e.Name() != dirlock.Name {
 			err = errors.Join(err, os.RemoveAll(filepath.Join(dir, e.Name())))
 		}
 	}
