@@ -1,0 +1,81 @@
+-- name: NewestLog :one
+-- The log of a topic that a consumer has checkpoints in; the newest one where it has several.
+SELECT l.id, l.topic_id
+  FROM log l
+ WHERE l.topic = @topic
+   AND EXISTS (SELECT 1 FROM checkpoint c WHERE c.consumer = @consumer AND c.log = l.id)
+ ORDER BY l.id DESC
+ LIMIT 1;
+
+-- name: EnsureLog :one
+-- The no-op update makes RETURNING answer for a row that was there.
+INSERT INTO log (topic, topic_id) VALUES (@topic, @topic_id)
+ON CONFLICT (topic, topic_id) DO UPDATE SET topic = EXCLUDED.topic
+RETURNING id;
+
+-- name: InsertCheckpoint :execrows
+INSERT INTO checkpoint (consumer, log, partition, next_offset)
+VALUES (@consumer, @log, @partition, @next_offset)
+ON CONFLICT (consumer, log, partition) DO NOTHING;
+
+-- name: KnownPartitions :many
+SELECT partition FROM checkpoint
+ WHERE consumer = @consumer AND log = @log AND partition = ANY (@partitions::integer[]);
+
+-- name: TakeOver :many
+-- In partition order, so that two members that take over at once do not deadlock.
+WITH mine AS MATERIALIZED (
+    SELECT c.partition FROM checkpoint c
+     WHERE c.consumer = @consumer AND c.log = @log AND c.partition = ANY (@partitions::integer[])
+     ORDER BY c.partition
+       FOR UPDATE
+)
+UPDATE checkpoint c
+   SET owner_epoch = c.owner_epoch + 1, owner = @owner::text, updated_at = clock_timestamp()
+  FROM mine
+ WHERE c.consumer = @consumer AND c.log = @log AND c.partition = mine.partition
+RETURNING c.partition, c.next_offset, c.leader_epoch, c.commits, c.owner_epoch, c.state, c.state_reason;
+
+-- name: StickCheckpoint :execrows
+UPDATE checkpoint
+   SET state = @state, state_reason = @reason::text, updated_at = clock_timestamp()
+ WHERE consumer = @consumer AND log = @log AND partition = @partition
+   AND owner_epoch = @owner_epoch AND state = 'running';
+
+-- name: ReadCheckpoints :many
+SELECT partition, next_offset, commits, owner_epoch, state
+  FROM checkpoint
+ WHERE consumer = @consumer AND log = @log AND partition = ANY (@partitions::integer[]);
+
+-- name: LockCheckpoint :one
+SELECT next_offset, commits, owner_epoch
+  FROM checkpoint
+ WHERE consumer = @consumer AND log = @log AND partition = @partition
+   FOR UPDATE;
+
+-- name: InsertDecision :exec
+INSERT INTO consumer_decision (consumer, action, log, partition, detail, reason, actor)
+VALUES (@consumer, @action, @log, @partition, @detail, @reason, @actor);
+
+-- name: InsertTerms :exec
+-- The arrays come sorted: two consumers that insert the same words wait for each other in one order.
+INSERT INTO term (word, version, hash)
+SELECT unnest(@words::text[]), @version::smallint, unnest(@hashes::bigint[])
+ON CONFLICT (word, version) DO NOTHING;
+
+-- name: InsertTypePaths :exec
+INSERT INTO type_path AS t (type, path, kinds)
+SELECT unnest(@types::text[]), unnest(@paths::text[]), unnest(@kinds::smallint[])
+ON CONFLICT (type, path) DO UPDATE SET kinds = t.kinds | EXCLUDED.kinds
+ WHERE t.kinds | EXCLUDED.kinds <> t.kinds;
+
+-- name: EnsureEventDay :exec
+SELECT ensure_day('event', @day::date), ensure_day('rollup_minute', @day::date), ensure_day('rollup_quarter', @day::date);
+
+-- name: EnsureLedgerDays :exec
+-- By the database's clock, which stamps the rows; tomorrow too, for the batch that meets midnight.
+SELECT ensure_day('ledger', (clock_timestamp() AT TIME ZONE 'UTC')::date),
+       ensure_day('ledger', (clock_timestamp() AT TIME ZONE 'UTC')::date + 1);
+
+-- name: LexiconKey :one
+SELECT key FROM lexicon_version WHERE version = @version;

@@ -1,0 +1,44 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// sessionSettings make the server end whatever hangs, and acknowledge no commit that is not on disk.
+const sessionSettings = `SET statement_timeout = '15s'; SET lock_timeout = '2s';
+SET idle_in_transaction_session_timeout = '10s'; SET synchronous_commit = on; SET jit = off`
+
+// sessionMark is the key under which a connection remembers that it was set up.
+const sessionMark = "oriel.consume.session"
+
+// acquire takes a connection from the pool, set up once for its lifetime: limits, and the staging
+// table.
+func (c *Consumer) acquire(ctx context.Context) (*pgxpool.Conn, error) {
+	conn, err := c.pool.Acquire(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("get a connection: %w", err)
+	}
+	marks := conn.Conn().PgConn().CustomData()
+	if marks[sessionMark] != nil {
+		return conn, nil
+	}
+	for _, sql := range []string{sessionSettings, stagingTable} {
+		if _, err := conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			conn.Release()
+			return nil, fmt.Errorf("set up the session: %w", err)
+		}
+	}
+	marks[sessionMark] = true
+	return conn, nil
+}
+
+// discard closes a connection that may be in any state, so that the pool makes a new one.
+func discard(ctx context.Context, conn *pgxpool.Conn) {
+	// Nothing of use is left on it: the server rolls back what was open.
+	_ = conn.Conn().Close(ctx)
+	conn.Release()
+}

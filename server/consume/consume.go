@@ -1,0 +1,214 @@
+// Package consume takes records from the topic and gives each exactly one outcome in PostgreSQL:
+// stored, duplicate, dead letter or expired. PostgreSQL's checkpoint is the only truth of progress:
+// rows, rollups, ledger and checkpoint commit in one transaction, and Kafka's offset commit is a hint
+// that follows it. It must not know HTTP, and it never changes what a record holds.
+//
+// One Consumer is one member of the group. It runs a session per Kafka client (session.go), the
+// session a worker per owned partition (worker.go), and a worker one batch at a time (write.go).
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"oriel/server/db"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// Config bounds a consumer.
+type Config struct {
+	Consumer     string // "store"
+	Topic, Group string
+	Instance     string // who owns a checkpoint, for people
+	Retention    time.Duration
+	BatchRecords int               // 500
+	BatchBytes   int               // 4 MiB
+	BatchAge     time.Duration     // 250 ms
+	Facets       map[string]string // facet name → data.<path> or extension; nil takes the defaults
+
+	// WatchEvery is how often the topic's identity and the checkpoints are looked at (1 s). An
+	// operator's decision takes effect within it.
+	WatchEvery time.Duration
+	// StallAfter is how long a partition may have records and make no progress, with nothing to blame,
+	// before the client is rebuilt (60 s).
+	StallAfter time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	def := func(d *time.Duration, v time.Duration) {
+		if *d <= 0 {
+			*d = v
+		}
+	}
+	if c.BatchRecords <= 0 {
+		c.BatchRecords = 500
+	}
+	if c.BatchBytes <= 0 {
+		c.BatchBytes = 4 << 20
+	}
+	def(&c.BatchAge, 250*time.Millisecond)
+	def(&c.Retention, 91*24*time.Hour)
+	def(&c.WatchEvery, time.Second)
+	def(&c.StallAfter, time.Minute)
+	if c.Facets == nil {
+		c.Facets = map[string]string{
+			facetDevice: "data.deviceId", facetRoom: "data.roomId",
+			facetPerson: "data.personId", facetTag: "data.tags",
+		}
+	}
+	return c
+}
+
+// Consumer is one member of the group.
+type Consumer struct {
+	cfg     Config
+	pool    *pgxpool.Pool
+	queries *db.Queries
+	opts    []kgo.Opt
+	log     *slog.Logger
+	metrics *metrics
+	wake    func()
+	facets  facetPlan
+	days    *days
+	seen    *seen
+
+	status statusBoard
+	stalls map[int32]stall // of the watching goroutine, over all sessions
+
+	mu      sync.Mutex
+	started bool
+	stop    context.CancelFunc // ends fetching; work in hand goes on
+	kill    context.CancelFunc // ends work in hand too
+	done    chan struct{}
+}
+
+// New makes a consumer; wake is called after every commit, never blocking.
+func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg prometheus.Registerer, wake func()) *Consumer {
+	cfg = cfg.withDefaults()
+	if wake == nil {
+		wake = func() {}
+	}
+	return &Consumer{
+		cfg: cfg, pool: pool, queries: db.New(pool), opts: opts,
+		log:     log.With("consumer", cfg.Consumer),
+		metrics: newMetrics(reg, cfg.Consumer),
+		wake:    wake,
+		facets:  planFacets(cfg.Facets),
+		days:    newDays(),
+		seen:    newSeen(),
+		stalls:  map[int32]stall{},
+		status:  statusBoard{state: StateStarting, detail: "has not joined the group yet"},
+	}
+}
+
+// Start joins the group; it returns once the client runs, not once partitions are assigned. The
+// consumer outlives ctx: Stop ends it.
+func (c *Consumer) Start(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.started {
+		return errors.New("the consumer was started before")
+	}
+	key, err := c.lexiconKey(ctx)
+	if err != nil {
+		return err
+	}
+	base := context.WithoutCancel(ctx)
+	work, kill := context.WithCancel(base)
+	fetch, stop := context.WithCancel(work)
+	first, err := newSession(c, key, work)
+	if err != nil {
+		kill()
+		stop()
+		return err
+	}
+	c.started, c.stop, c.kill, c.done = true, stop, kill, make(chan struct{})
+	go c.supervise(fetch, work, first)
+	return nil
+}
+
+// supervise runs one session after another until fetch ends.
+func (c *Consumer) supervise(fetch, work context.Context, s *session) {
+	defer close(c.done)
+	for {
+		began := time.Now()
+		why := s.run(fetch)
+		if fetch.Err() != nil {
+			c.status.set(StateDraining, "finishes the batches in hand")
+		} else {
+			c.log.Warn("rebuilding the Kafka client", "why", why)
+			c.metrics.rebuilds.Inc()
+		}
+		s.close(work)
+		if fetch.Err() != nil {
+			c.status.set(StateStopped, "was stopped")
+			return
+		}
+		c.status.set(StateStarting, why)
+		// A cause that persists must not become a storm of joins.
+		if pause := time.Second - time.Since(began); pause > 0 && !wait(fetch, pause) {
+			c.status.set(StateStopped, "was stopped")
+			return
+		}
+		for n := 0; ; n++ {
+			next, err := newSession(c, s.key, work)
+			if err == nil {
+				s = next
+				break
+			}
+			c.status.set(StateFailed, err.Error())
+			c.log.Error("cannot build the Kafka client", "error", err)
+			if !wait(fetch, jitter(n)) {
+				c.status.set(StateStopped, "was stopped")
+				return
+			}
+		}
+	}
+}
+
+// Stop drains: the batch in hand commits, offsets are committed, the group is left. When ctx ends
+// first, what is in hand is rolled back, which loses nothing. Safe twice.
+func (c *Consumer) Stop(ctx context.Context) error {
+	c.mu.Lock()
+	started := c.started
+	c.mu.Unlock()
+	if !started {
+		c.status.set(StateStopped, "was never started")
+		return nil
+	}
+	c.stop()
+	select {
+	case <-c.done:
+		c.kill()
+		return nil
+	case <-ctx.Done():
+	}
+	c.kill()
+	select {
+	case <-c.done:
+	case <-time.After(hardStop):
+	}
+	return fmt.Errorf("the batches in hand did not finish in time: %w", ctx.Err())
+}
+
+// hardStop is how long a killed consumer may take to let go of its connections.
+const hardStop = 2 * time.Second
+
+// wait sleeps for d; false when ctx ended first.
+func wait(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

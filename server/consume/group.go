@@ -1,0 +1,159 @@
+package consume
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// assigned runs before the takeover; it may be called with nothing.
+func (s *session) assigned(_ context.Context, _ *kgo.Client, added map[string][]int32) {
+	s.c.log.Info("partitions assigned", "partitions", added[s.c.cfg.Topic])
+	if len(added[s.c.cfg.Topic]) == 0 {
+		s.c.status.joined(len(s.partitions()))
+	}
+}
+
+// revoked finishes the transactions in hand and tells Kafka their offsets before it returns: after
+// it, the next owner takes over. It must neither close the client nor leave the group.
+func (s *session) revoked(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
+	ps := gone[s.c.cfg.Topic]
+	if len(ps) > 0 {
+		s.c.log.Info("partitions revoked", "partitions", ps)
+	}
+	bounded, cancel := context.WithTimeout(s.work, drainIn)
+	defer cancel()
+	s.drop(bounded, ps, true)
+}
+
+// lost is revoked without a commit: the group has given the partitions to somebody else.
+func (s *session) lost(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
+	ps := gone[s.c.cfg.Topic]
+	s.c.log.Warn("partitions lost", "partitions", ps)
+	bounded, cancel := context.WithTimeout(s.work, drainIn)
+	defer cancel()
+	s.drop(bounded, ps, false)
+}
+
+// holding is what this member holds of a partition at one instant.
+type holding struct {
+	part   int32
+	owner  *ownership
+	worker *worker // nil while the partition is stuck or being taken over again
+}
+
+func (s *session) holdings(ps []int32) []holding {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	hs := make([]holding, 0, len(ps))
+	for _, p := range ps {
+		if o := s.owned[p]; o != nil {
+			hs = append(hs, holding{p, o, o.worker})
+		}
+	}
+	return hs
+}
+
+// drop ends the ownership of partitions: workers drain in parallel, offsets are committed where
+// wanted, and what was queued is forgotten.
+func (s *session) drop(ctx context.Context, ps []int32, commit bool) {
+	held := s.holdings(ps)
+	var drained sync.WaitGroup
+	for _, h := range held {
+		if h.worker != nil {
+			drained.Add(1)
+			go func() { defer drained.Done(); h.worker.drain(ctx) }()
+		}
+	}
+	drained.Wait()
+
+	s.commitMu.Lock()
+	defer s.commitMu.Unlock()
+	if commit {
+		s.commitOffsets(ctx, held)
+	}
+	s.mu.Lock()
+	for _, h := range held {
+		if s.owned[h.part] == h.owner {
+			delete(s.owned, h.part)
+			delete(s.seeks, h.part)
+		}
+	}
+	n := len(s.owned)
+	s.mu.Unlock()
+	for _, h := range held {
+		s.c.status.forget(h.part)
+		s.c.metrics.forget(h.part)
+	}
+	if len(held) > 0 {
+		s.c.status.joined(n)
+	}
+}
+
+// commitAll tells Kafka once a second how far the checkpoints are, for people and tools that look at
+// the group's lag. Nothing depends on it.
+func (s *session) commitAll(ctx context.Context) {
+	for wait(ctx, time.Second) {
+		s.commitMu.Lock()
+		s.commitOffsets(ctx, s.holdings(s.partitions()))
+		s.commitMu.Unlock()
+	}
+}
+
+// commitOffsets commits what is durable and higher than what Kafka was told before. Kafka would take
+// a lower offset too. The caller holds commitMu, so that no partition changes hands meanwhile.
+func (s *session) commitOffsets(ctx context.Context, held []holding) {
+	offsets := map[int32]kgo.EpochOffset{}
+	for _, h := range held {
+		if h.worker == nil {
+			continue
+		}
+		if at := h.worker.at().next; at > h.owner.hint {
+			offsets[h.part] = kgo.EpochOffset{Epoch: -1, Offset: at}
+		}
+	}
+	if len(offsets) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, offsetCommitIn)
+	defer cancel()
+	failed, err := s.commitSync(ctx, offsets)
+	if err != nil {
+		s.c.metrics.offsetErrors.Inc()
+		s.c.log.Info("Kafka did not take the offsets; the checkpoints have them", "error", err)
+		return
+	}
+	for _, h := range held {
+		o, ok := offsets[h.part]
+		switch e := failed[h.part]; {
+		case !ok:
+		case e == nil:
+			h.owner.hint = o.Offset
+		default:
+			s.c.metrics.offsetErrors.Inc()
+			s.c.log.Info("Kafka did not take an offset; the checkpoint has it", "partition", h.part, "error", e)
+		}
+	}
+}
+
+func (s *session) commitSync(ctx context.Context, offsets map[int32]kgo.EpochOffset) (failed map[int32]error, err error) {
+	failed = map[int32]error{}
+	s.cl.CommitOffsetsSync(ctx, map[string]map[int32]kgo.EpochOffset{s.c.cfg.Topic: offsets},
+		func(_ *kgo.Client, _ *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommitResponse, commitErr error) {
+			if err = commitErr; err != nil {
+				return
+			}
+			for i := range resp.Topics {
+				for _, p := range resp.Topics[i].Partitions {
+					if e := kerr.ErrorForCode(p.ErrorCode); e != nil {
+						failed[p.Partition] = e
+					}
+				}
+			}
+		})
+	return failed, err
+}

@@ -1,0 +1,100 @@
+package consume
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// The outcomes a record can have, as labels.
+const (
+	labelStored    = "stored"
+	labelDuplicate = "duplicate"
+	labelDead      = "dead"
+	labelExpired   = "expired"
+)
+
+// metrics are the consumer's numbers. Label sets are closed, but for the partition's number, which
+// the topic bounds.
+type metrics struct {
+	records      *prometheus.CounterVec
+	batchSeconds prometheus.Histogram
+	batchRecords prometheus.Histogram
+	unknown      *prometheus.CounterVec
+	retries      *prometheus.CounterVec
+	fenced       prometheus.Counter
+	isolated     prometheus.Counter
+	rebuilds     prometheus.Counter
+	offsetErrors prometheus.Counter
+	termsSkipped prometheus.Counter
+	lag          *prometheus.GaugeVec
+	state        *prometheus.GaugeVec
+}
+
+func newMetrics(reg prometheus.Registerer, consumer string) *metrics {
+	const ns = "oriel_consumer_"
+	constant := prometheus.Labels{"consumer": consumer}
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: ns + name, Help: help, ConstLabels: constant})
+	}
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: ns + name, Help: help, ConstLabels: constant}, labels)
+	}
+	gauges := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: ns + name, Help: help, ConstLabels: constant}, labels)
+	}
+	m := &metrics{
+		records: counters("records_total", "Records by what became of them.", "outcome"),
+		batchSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: ns + "batch_seconds", Help: "Time from BEGIN to the answer of COMMIT.", ConstLabels: constant,
+			Buckets: []float64{.002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 15},
+		}),
+		batchRecords: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: ns + "batch_records", Help: "Records in a batch.", ConstLabels: constant,
+			Buckets: []float64{1, 5, 20, 50, 100, 200, 500, 1000},
+		}),
+		unknown:      counters("commit_unknown_total", "COMMITs whose answer was lost, by what the checkpoint said.", "resolution"),
+		retries:      counters("retries_total", "Batches tried again, by the class of the error.", "class"),
+		fenced:       counter("fenced_total", "Batches refused because the checkpoint had moved or changed hands."),
+		isolated:     counter("isolated_records_total", "Records stored one by one because their batch was rejected."),
+		rebuilds:     counter("client_rebuilds_total", "Kafka clients replaced by new ones."),
+		offsetErrors: counter("offset_commit_errors_total", "Kafka offset commits that failed; progress does not depend on them."),
+		termsSkipped: counter("vocabulary_skipped_total", "Words and paths that PostgreSQL refused; they are missing from completion only."),
+		lag:          gauges("lag_records", "Records of a partition that are not accounted for yet.", "partition"),
+		state:        gauges("partition_state", "0 running, 1 retrying, 2 gap, 3 fatal.", "partition"),
+	}
+	reg.MustRegister(m.records, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.isolated,
+		m.rebuilds, m.offsetErrors, m.termsSkipped, m.lag, m.state)
+	for _, l := range []string{labelStored, labelDuplicate, labelDead, labelExpired} {
+		m.records.WithLabelValues(l)
+	}
+	for _, r := range []resolution{committed, notCommitted, lostOwnership} {
+		m.unknown.WithLabelValues(r.String())
+	}
+	for _, c := range []class{environment, recordCaused, skew, unknownOutcome} {
+		m.retries.WithLabelValues(c.String())
+	}
+	return m
+}
+
+// count adds what a commit did.
+func (m *metrics) count(t tally) {
+	m.records.WithLabelValues(labelStored).Add(float64(t.stored))
+	m.records.WithLabelValues(labelDuplicate).Add(float64(t.duplicate))
+	m.records.WithLabelValues(labelDead).Add(float64(t.dead))
+	m.records.WithLabelValues(labelExpired).Add(float64(t.expired))
+}
+
+func (m *metrics) setState(partition int32, state float64) {
+	m.state.WithLabelValues(strconv.Itoa(int(partition))).Set(state)
+}
+
+func (m *metrics) setLag(partition int32, n int64) {
+	m.lag.WithLabelValues(strconv.Itoa(int(partition))).Set(float64(n))
+}
+
+func (m *metrics) forget(partition int32) {
+	p := strconv.Itoa(int(partition))
+	m.lag.DeleteLabelValues(p)
+	m.state.DeleteLabelValues(p)
+}

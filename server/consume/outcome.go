@@ -1,0 +1,213 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"oriel/server/fault"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+const (
+	readDigests = `SELECT i.n, e.digest, e.log, e.partition, e."offset"
+  FROM (SELECT unnest($1::timestamptz[]) AS occurred_at, unnest($2::text[]) AS source, unnest($3::text[]) AS id,
+               unnest($4::integer[]) AS n) i
+  JOIN event e ON e.occurred_at = i.occurred_at AND e.source = i.source AND e.id = i.id`
+	insertLedger = `INSERT INTO ledger (consumer, log, partition, commit, from_offset, to_offset, stored, duplicate,
+	dead, skipped, expired) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10)`
+	// A record that is met again after a rewind keeps its first letter.
+	insertLetter = `INSERT INTO dead_letter (consumer, log, partition, "offset", commit, reason, detail, sqlstate,
+	source, id, type, record_key, record_value, headers, kafka_time)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+ON CONFLICT (consumer, log, partition, "offset") DO NOTHING`
+)
+
+// letter is a dead letter to be: the row it buries and why.
+type letter struct {
+	row                      *row
+	reason, detail, sqlstate string
+}
+
+// holder is the stored row that refused one of ours.
+type holder struct {
+	digest int64
+	log    int16
+	part   int32
+	offset int64
+}
+
+// judge gives every record its outcome. A row that was not inserted is a duplicate when the row that
+// holds its identity has the same content, or is this very record met again; otherwise it is a dead
+// letter with its bytes, and nothing that was sent vanishes.
+func (a *attempt) judge(ctx context.Context, conn *pgxpool.Conn) error {
+	holders, err := a.holders(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for i := range a.b.rows {
+		r := &a.b.rows[i]
+		switch r.fate {
+		case control:
+			continue
+		case dead:
+			a.bury(r, r.reason, r.detail, "")
+			continue
+		case expired:
+			a.tally.expired++
+			continue
+		case candidate, repeated:
+		}
+		head := a.b.head(i)
+		if a.stored[i] {
+			a.tally.stored++
+			a.rollup.add(r)
+		} else if pg := a.rejected[i]; pg != nil {
+			a.bury(r, fault.ReasonRejected, "PostgreSQL refused the row: "+pg.Message, pg.Code)
+		} else if w := a.winner[head]; w >= 0 {
+			h := holder{a.b.rows[w].digest, a.pos.log, a.pos.part, a.b.rows[w].record.Offset}
+			a.settle(r, h)
+		} else {
+			a.settle(r, holders[head])
+		}
+	}
+	return nil
+}
+
+func (a *attempt) settle(r *row, h holder) {
+	same := h.log == a.pos.log && h.part == a.pos.part && h.offset == r.record.Offset
+	if same || h.digest == r.digest {
+		a.tally.duplicate++
+		return
+	}
+	a.bury(r, fault.ReasonConflictingDuplicate, fmt.Sprintf(
+		"An event of the same source, id and time but other content is stored from log %d, partition %d, offset %d.",
+		h.log, h.part, h.offset), "")
+}
+
+func (a *attempt) bury(r *row, reason, detail, sqlstate string) {
+	a.tally.dead++
+	a.letters = append(a.letters, letter{r, reason, fit(detail, 1024), sqlstate})
+}
+
+// head is the first row of the identity of row i in this batch.
+func (b *batch) head(i int) int {
+	if b.rows[i].fate == repeated {
+		return b.rows[i].first
+	}
+	return i
+}
+
+// holders reads the stored rows that refused ours, by the head of each identity.
+func (a *attempt) holders(ctx context.Context, conn *pgxpool.Conn) (map[int]holder, error) {
+	var (
+		times   []time.Time
+		sources []string
+		ids     []string
+		heads   []int32
+	)
+	for i := range a.b.rows {
+		r := &a.b.rows[i]
+		if r.fate != candidate || a.winner[i] >= 0 || !a.wanted(i) {
+			continue
+		}
+		times = append(times, time.UnixMicro(r.micros).UTC())
+		sources, ids, heads = append(sources, r.event.Source), append(ids, r.event.ID), append(heads, int32(i))
+	}
+	if len(heads) == 0 {
+		return nil, nil
+	}
+	rows, err := conn.Query(ctx, readDigests, times, sources, ids, heads)
+	if err != nil {
+		return nil, fmt.Errorf("read the rows of the same identity: %w", err)
+	}
+	defer rows.Close()
+	found := make(map[int]holder, len(heads))
+	for rows.Next() {
+		var n int
+		var h holder
+		if err := rows.Scan(&n, &h.digest, &h.log, &h.part, &h.offset); err != nil {
+			return nil, fmt.Errorf("read the rows of the same identity: %w", err)
+		}
+		found[n] = h
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read the rows of the same identity: %w", err)
+	}
+	if len(found) != len(heads) {
+		return nil, errConflictVanished // its day was dropped meanwhile: the next attempt inserts
+	}
+	return found, nil
+}
+
+// wanted says whether the holder of a head's identity decides anything: not when the only row of it
+// was rejected.
+func (a *attempt) wanted(head int) bool {
+	if a.rejected[head] == nil {
+		return true
+	}
+	for i := range a.b.rows {
+		if a.b.rows[i].fate == repeated && a.b.rows[i].first == head && a.rejected[i] == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// account writes what follows from the outcomes: rollups, the ledger's row and the dead letters.
+func (a *attempt) account(ctx context.Context, conn *pgxpool.Conn) error {
+	var batch pgx.Batch
+	a.rollup.queue(&batch, a.pos)
+	batch.Queue(insertLedger, a.c.cfg.Consumer, a.pos.log, a.pos.part, a.commit, a.b.from, a.b.to,
+		a.tally.stored, a.tally.duplicate, a.tally.dead, a.tally.expired)
+	for i := range a.letters {
+		l := &a.letters[i]
+		rec := l.row.record
+		source, id, kind := l.row.identity()
+		headers := make([][]byte, 0, 2*len(rec.Headers))
+		for _, h := range rec.Headers {
+			headers = append(headers, []byte(h.Key), h.Value)
+		}
+		batch.Queue(insertLetter, a.c.cfg.Consumer, a.pos.log, a.pos.part, rec.Offset, a.commit, l.reason, l.detail,
+			optional(l.sqlstate), source, id, kind, rec.Key, rec.Value, headers, kafkaTime(rec))
+	}
+	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
+		return fmt.Errorf("account for the batch: %w", err)
+	}
+	return nil
+}
+
+// identity is what a person finds a dead record by, as far as it can be read.
+func (r *row) identity() (source, id, kind *string) {
+	if r.event != nil {
+		return shownAttribute(r.event.Source), shownAttribute(r.event.ID), shownAttribute(r.event.Type)
+	}
+	for _, h := range r.record.Headers {
+		switch h.Key {
+		case "ce_source":
+			source = shownAttribute(string(h.Value))
+		case "ce_id":
+			id = shownAttribute(string(h.Value))
+		case "ce_type":
+			kind = shownAttribute(string(h.Value))
+		}
+	}
+	return source, id, kind
+}
+
+func shownAttribute(s string) *string {
+	if s == "" || !utf8.ValidString(s) {
+		return nil
+	}
+	return optional(fit(s, 1024))
+}
+
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

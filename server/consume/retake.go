@@ -1,0 +1,143 @@
+package consume
+
+import (
+	"context"
+
+	"oriel/server/db"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// retakeFrom is retake for the worker that met the fence, if it is still the partition's.
+func (s *session) retakeFrom(w *worker) {
+	s.mu.Lock()
+	o := s.owned[w.part]
+	s.mu.Unlock()
+	if o == nil || o.worker != w {
+		return
+	}
+	s.retakeOwner(w.part, o, w, "the checkpoint moved or changed hands")
+}
+
+// retake takes a partition over again while it stays assigned: an operator rewound the checkpoint, or
+// another member had it for a while. Its worker finishes and a new one begins where the checkpoint is.
+func (s *session) retake(p int32, why string) {
+	s.mu.Lock()
+	o := s.owned[p]
+	var w *worker
+	if o != nil {
+		w = o.worker
+	}
+	s.mu.Unlock()
+	if w != nil {
+		s.retakeOwner(p, o, w, why)
+	}
+}
+
+func (s *session) retakeOwner(p int32, o *ownership, w *worker, why string) {
+	s.mu.Lock()
+	if s.owned[p] != o || o.worker != w {
+		s.mu.Unlock()
+		return // somebody else is at it
+	}
+	o.worker = nil // records polled from here on are from the old position: dropped
+	s.mu.Unlock()
+	s.c.log.Warn("taking the partition over again", "partition", p, "why", why)
+	s.running.Add(1)
+	go func() {
+		defer s.running.Done()
+		bounded, cancel := context.WithTimeout(s.tasks, drainIn)
+		w.drain(bounded)
+		cancel()
+		for n := 0; s.stillOwns(p, o); n++ {
+			claims, err := s.claim(s.tasks, []int32{p})
+			if err == nil {
+				s.found(p, o, claims[p])
+				return
+			}
+			s.c.status.retry(p, fit(err.Error(), 300))
+			s.c.log.Warn("cannot take the partition over again yet", "partition", p, "error", err)
+			if !wait(s.tasks, jitter(n)) {
+				return
+			}
+		}
+	}()
+}
+
+func (s *session) stillOwns(p int32, o *ownership) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.owned[p] == o
+}
+
+// found hands a new position to the poll loop, which alone may seek: it knows that no record of the
+// old position is on its way to the new worker.
+func (s *session) found(p int32, o *ownership, cl claim) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.owned[p] != o {
+		return
+	}
+	if cl.stuck != "" {
+		s.settle(p, o, cl)
+		return
+	}
+	s.seeks[p] = seek{owner: o, pos: cl.pos, epoch: cl.leaderEpoch}
+	if s.wakePoll != nil {
+		s.wakePoll()
+	}
+}
+
+// applySeeks runs between two polls.
+func (s *session) applySeeks() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	offsets := map[int32]kgo.EpochOffset{}
+	for p, k := range s.seeks {
+		delete(s.seeks, p)
+		if s.owned[p] != k.owner {
+			continue
+		}
+		offsets[p] = kgo.EpochOffset{Epoch: k.epoch, Offset: k.pos.next}
+		s.settle(p, k.owner, claim{pos: k.pos, leaderEpoch: k.epoch})
+	}
+	if len(offsets) > 0 {
+		s.cl.SetOffsets(map[string]map[int32]kgo.EpochOffset{s.c.cfg.Topic: offsets})
+	}
+}
+
+// stick stops a partition for an operator to decide, and stores that: what the broker says later may
+// hide what was lost.
+func (s *session) stick(p int32, state, reason string) {
+	s.mu.Lock()
+	o := s.owned[p]
+	var w *worker
+	if o != nil {
+		w, o.worker = o.worker, nil
+	}
+	s.mu.Unlock()
+	if w == nil {
+		return
+	}
+	s.running.Add(1)
+	go func() {
+		defer s.running.Done()
+		bounded, cancel := context.WithTimeout(s.tasks, drainIn)
+		w.drain(bounded)
+		cancel()
+		pos := w.at()
+		for n := 0; s.stillOwns(p, o); n++ {
+			_, err := s.c.queries.StickCheckpoint(s.tasks, db.StickCheckpointParams{
+				Consumer: s.c.cfg.Consumer, Log: pos.log, Partition: p, OwnerEpoch: pos.epoch, State: state, Reason: reason,
+			})
+			if err == nil {
+				s.found(p, o, claim{pos: pos, stuck: state, reason: reason})
+				return
+			}
+			s.c.status.retry(p, fit(err.Error(), 300))
+			if !wait(s.tasks, jitter(n)) {
+				return
+			}
+		}
+	}()
+}

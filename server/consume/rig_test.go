@@ -1,0 +1,285 @@
+package consume
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"go.uber.org/goleak"
+
+	"oriel/server/cloudevents"
+	"oriel/server/dbtest"
+)
+
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m, dbtest.IgnoreServers()...)
+}
+
+// patience bounds every wait of a test.
+const patience = 60 * time.Second
+
+// rig is one consumer's world: a database, a topic, and a producer.
+type rig struct {
+	t      *testing.T
+	pool   *pgxpool.Pool
+	url    string
+	broker dbtest.Broker
+	client *kgo.Client
+	admin  *kadm.Client
+	name   int
+}
+
+func newRig(t *testing.T, b dbtest.Broker) *rig {
+	t.Helper()
+	url := dbtest.NewURL(t)
+	cl, err := kgo.NewClient(
+		kgo.SeedBrokers(b.Brokers...), kgo.DefaultProduceTopic(b.Topic), kgo.ProducerLinger(0),
+		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond),
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cl.Close)
+	return &rig{t: t, pool: dbtest.Open(t, url), url: url, broker: b, client: cl, admin: kadm.NewClient(cl)}
+}
+
+// member is a consumer of the rig with its own metrics.
+type member struct {
+	*Consumer
+	registry *prometheus.Registry
+	woken    chan struct{}
+}
+
+// start runs a consumer that ends with the test.
+func (r *rig) start(mod func(*Config)) *member { return r.startOn(r.pool, mod) }
+
+func (r *rig) startOn(pool *pgxpool.Pool, mod func(*Config)) *member {
+	r.t.Helper()
+	r.name++
+	cfg := Config{
+		Consumer: "store", Topic: r.broker.Topic, Group: "store-" + r.broker.Topic,
+		Instance: fmt.Sprintf("test/%d", r.name), Retention: 91 * 24 * time.Hour,
+		BatchAge: 20 * time.Millisecond, WatchEvery: 50 * time.Millisecond,
+	}
+	if mod != nil {
+		mod(&cfg)
+	}
+	level := slog.LevelError + 1
+	if os.Getenv("ORIEL_TEST_LOG") != "" {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level})).With("test", r.t.Name())
+	m := &member{registry: prometheus.NewRegistry(), woken: make(chan struct{}, 1)}
+	m.Consumer = New(cfg, pool, []kgo.Opt{
+		kgo.SeedBrokers(r.broker.Brokers...), kgo.MetadataMinAge(100 * time.Millisecond),
+		kgo.SessionTimeout(10 * time.Second), kgo.HeartbeatInterval(200 * time.Millisecond),
+	}, log, m.registry, func() {
+		select {
+		case m.woken <- struct{}{}:
+		default:
+		}
+	})
+	if err := m.Start(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { r.halt(m) })
+	return m
+}
+
+// halt stops a member gracefully; safe twice.
+func (r *rig) halt(m *member) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	if err := m.Stop(ctx); err != nil {
+		r.t.Errorf("stop the consumer: %v", err)
+	}
+}
+
+// event is a valid event that a test changes.
+func event(id string) *cloudevents.Event {
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	return &cloudevents.Event{
+		ID: id, Source: "/homes/1", Type: "com.example.reading.v1", Subject: "sensor-7",
+		DataContentType: "application/json", Time: at, TimeText: at.Format(time.RFC3339Nano),
+		Data: []byte(`{"room":"kitchen","value":21.5}`),
+	}
+}
+
+// at sets the time of an event.
+func at(e *cloudevents.Event, when time.Time) *cloudevents.Event {
+	e.Time = when.UTC().Truncate(time.Microsecond)
+	e.TimeText = e.Time.Format(time.RFC3339Nano)
+	return e
+}
+
+// record is an event as ingest publishes it, for one partition.
+func record(e *cloudevents.Event, partition int32) *kgo.Record {
+	enc := cloudevents.EncodeRecord(e)
+	rec := &kgo.Record{Key: enc.Key, Value: enc.Value, Partition: partition, Timestamp: time.Now()}
+	for _, h := range enc.Headers {
+		rec.Headers = append(rec.Headers, kgo.RecordHeader{Key: h.Key, Value: h.Value})
+	}
+	return rec
+}
+
+// without drops a header of a record.
+func without(rec *kgo.Record, key string) *kgo.Record {
+	var hs []kgo.RecordHeader
+	for _, h := range rec.Headers {
+		if h.Key != key {
+			hs = append(hs, h)
+		}
+	}
+	rec.Headers = hs
+	return rec
+}
+
+// produce publishes records and waits for their acknowledgement.
+func (r *rig) produce(recs ...*kgo.Record) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	defer cancel()
+	if err := r.client.ProduceSync(ctx, recs...).FirstErr(); err != nil {
+		r.t.Fatalf("produce: %v", err)
+	}
+}
+
+// await waits until f holds.
+func (r *rig) await(what string, f func() bool) {
+	r.t.Helper()
+	deadline := time.Now().Add(patience)
+	for !f() {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("waited in vain: %s\n%s", what, r.picture())
+		}
+		select {
+		case <-r.t.Context().Done():
+			r.t.Fatalf("the test ended while waiting: %s", what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// one scans one row.
+func (r *rig) one(dst any, sql string, args ...any) {
+	r.t.Helper()
+	if err := r.pool.QueryRow(r.t.Context(), sql, args...).Scan(dst); err != nil {
+		r.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+func (r *rig) count(sql string, args ...any) int {
+	r.t.Helper()
+	var n int
+	r.one(&n, sql, args...)
+	return n
+}
+
+func (r *rig) exec(sql string, args ...any) {
+	r.t.Helper()
+	if _, err := r.pool.Exec(r.t.Context(), sql, args...); err != nil {
+		r.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// ends are the ends of the topic's partitions.
+func (r *rig) ends() map[int32]int64 {
+	r.t.Helper()
+	listed, err := r.admin.ListEndOffsets(r.t.Context(), r.broker.Topic)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	ends := map[int32]int64{}
+	listed.Each(func(o kadm.ListedOffset) {
+		if o.Err != nil {
+			r.t.Fatal(o.Err)
+		}
+		ends[o.Partition] = o.Offset
+	})
+	return ends
+}
+
+// settle waits until every checkpoint of the newest log is at its partition's end, and checks what must
+// always hold.
+func (r *rig) settle() {
+	r.t.Helper()
+	ends := r.ends()
+	r.await("the checkpoints reach the ends of the log", func() bool {
+		for p, end := range ends {
+			if r.count(`SELECT count(*) FROM checkpoint WHERE consumer = 'store' AND partition = $1 AND next_offset = $2
+				AND log = (SELECT max(log) FROM checkpoint)`, p, end) == 0 {
+				return false
+			}
+		}
+		return true
+	})
+	r.invariants()
+}
+
+// invariants are the promises that hold at any time.
+func (r *rig) invariants() {
+	r.t.Helper()
+	for what, sql := range map[string]string{
+		"a commit's outcomes are its records": `SELECT count(*) FROM ledger
+			WHERE stored + duplicate + dead + skipped + expired <> to_offset - from_offset`,
+		"commits have no gap": `SELECT count(*) FROM (SELECT commit - lag(commit) OVER (PARTITION BY consumer, log, partition
+			ORDER BY commit) AS step FROM ledger) l WHERE step <> 1`,
+		"the checkpoint counts the ledger's commits": `SELECT count(*) FROM checkpoint c WHERE c.commits <>
+			(SELECT count(*) FROM ledger l WHERE (l.consumer, l.log, l.partition) = (c.consumer, c.log, c.partition))`,
+		"an identity is stored once": `SELECT count(*) FROM (SELECT 1 FROM event GROUP BY occurred_at, source, id HAVING count(*) > 1) d`,
+		"a position is stored once":  `SELECT count(*) FROM (SELECT 1 FROM event GROUP BY log, partition, "offset" HAVING count(*) > 1) d`,
+		"rows are those that the ledger counts": `SELECT count(*) FROM ledger l WHERE l.stored <>
+			(SELECT count(*) FROM event e WHERE (e.log, e.partition, e.commit) = (l.log, l.partition, l.commit))`,
+		"minutes count the rows": `SELECT abs((SELECT coalesce(sum(n), 0) FROM rollup_minute) - (SELECT count(*) FROM event))::bigint`,
+		"minutes count the errors": `SELECT abs((SELECT coalesce(sum(errors), 0) FROM rollup_minute)
+			- (SELECT count(*) FROM event WHERE severity >= 6))::bigint`,
+		"quarters count the types": `SELECT abs((SELECT coalesce(sum(n), 0) FROM rollup_quarter WHERE dimension = 'type')
+			- (SELECT count(*) FROM event))::bigint`,
+		"quarters count the tags": `SELECT abs((SELECT coalesce(sum(n), 0) FROM rollup_quarter WHERE dimension = 'tag')
+			- (SELECT coalesce(sum(cardinality(tags)), 0) FROM event))::bigint`,
+	} {
+		if n := r.count(sql); n != 0 {
+			r.t.Errorf("%s: broken %d times\n%s", what, n, r.picture())
+		}
+	}
+}
+
+// outcomes are the ledger's sums.
+func (r *rig) outcomes() tally {
+	r.t.Helper()
+	var t tally
+	err := r.pool.QueryRow(r.t.Context(), `SELECT coalesce(sum(stored), 0), coalesce(sum(duplicate), 0),
+		coalesce(sum(dead), 0), coalesce(sum(expired), 0) FROM ledger`).Scan(&t.stored, &t.duplicate, &t.dead, &t.expired)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return t
+}
+
+func (r *rig) expect(want tally) {
+	r.t.Helper()
+	if got := r.outcomes(); got != want {
+		r.t.Errorf("outcomes: got %+v, want %+v\n%s", got, want, r.picture())
+	}
+}
+
+// picture is what a failed wait prints.
+func (r *rig) picture() string {
+	var s string
+	err := r.pool.QueryRow(context.Background(), `SELECT
+		(SELECT coalesce(string_agg(format('%s', c), E'\n'), '') FROM checkpoint c) || E'\n' ||
+		(SELECT coalesce(string_agg(format('%s', l), E'\n'), '') FROM ledger l) || E'\n' ||
+		(SELECT coalesce(string_agg(format('%s %s %s %s', d.offset, d.reason, d.sqlstate, d.detail), E'\n'), '') FROM dead_letter d)`).Scan(&s)
+	if err != nil {
+		return err.Error()
+	}
+	return s
+}

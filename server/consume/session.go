@@ -1,0 +1,242 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"oriel/server/lexicon"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// How long the steps around a batch may take. A revoke waits for the transaction in hand, so the
+// group must be patient for longer than the server lets a transaction run.
+const (
+	drainIn          = 25 * time.Second
+	rebalanceTimeout = 60 * time.Second
+	fetchWait        = 100 * time.Millisecond // bounds how late a resumed partition is fetched again
+	offsetCommitIn   = 5 * time.Second
+	closeIn          = 10 * time.Second
+)
+
+// session is the life of one Kafka client. A topic that was recreated, or a client that makes no
+// progress without an error, ends it: nothing of a client's state outlives it.
+type session struct {
+	c    *Consumer
+	cl   *kgo.Client
+	adm  *kadm.Client
+	key  lexicon.Key
+	work context.Context // of workers: outlives fetching, ends when work in hand must be given up
+
+	tasks    context.Context // of takeovers in the background
+	endTasks context.CancelFunc
+	running  sync.WaitGroup
+
+	rebuild chan string // why the session must end, at most one
+
+	mu       sync.Mutex
+	owned    map[int32]*ownership
+	closing  bool
+	topicID  topicID // as this client consumes it; zero until known
+	wakePoll context.CancelFunc
+	seeks    map[int32]seek
+
+	commitMu sync.Mutex // no offset of a partition is committed once its revoke has returned
+}
+
+// ownership is one assignment of a partition to this member. A new assignment is a new ownership, so
+// whatever was begun under an older one is seen to be stale.
+type ownership struct {
+	worker *worker // nil while the partition is stuck or being taken over again
+	stuck  string  // gap or fatal
+	hint   int64   // what Kafka's group offset was when we took over
+}
+
+// seek is a partition taken over again, to be continued elsewhere.
+type seek struct {
+	owner *ownership
+	pos   position
+	epoch int32
+}
+
+func newSession(c *Consumer, key lexicon.Key, work context.Context) (*session, error) {
+	s := &session{
+		c: c, key: key, work: work, rebuild: make(chan string, 1),
+		owned: map[int32]*ownership{}, seeks: map[int32]seek{},
+	}
+	s.tasks, s.endTasks = context.WithCancel(work)
+	opts := []kgo.Opt{
+		kgo.ConsumerGroup(c.cfg.Group),
+		kgo.ConsumeTopics(c.cfg.Topic),
+		kgo.DisableAutoCommit(),
+		kgo.BlockRebalanceOnPoll(),
+		kgo.Balancers(kgo.CooperativeStickyBalancer()),
+		kgo.RebalanceTimeout(rebalanceTimeout),
+		// Where a partition starts is the checkpoint's to say; an offset out of range is an operator's
+		// decision, never a silent jump.
+		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
+		kgo.ConsumeResetOffset(kgo.NoResetOffset()),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.KeepControlRecords(), // they move the checkpoint over the end of a transaction
+		kgo.FetchMaxWait(fetchWait),
+		kgo.FetchMaxBytes(16 << 20),
+		kgo.FetchMaxPartitionBytes(2 << 20),
+		kgo.MaxConcurrentFetches(4),
+		kgo.AdjustFetchOffsetsFn(s.takeOver),
+		kgo.OnPartitionsAssigned(s.assigned),
+		kgo.OnPartitionsRevoked(s.revoked),
+		kgo.OnPartitionsLost(s.lost),
+	}
+	cl, err := kgo.NewClient(append(opts, c.opts...)...)
+	if err != nil {
+		s.endTasks()
+		return nil, fmt.Errorf("make the Kafka client: %w", err)
+	}
+	s.cl, s.adm = cl, kadm.NewClient(cl)
+	return s, nil
+}
+
+// run polls until fetch ends or the session must be rebuilt, and says why.
+func (s *session) run(fetch context.Context) string {
+	ctx, cancel := context.WithCancel(fetch)
+	var jobs sync.WaitGroup
+	for _, job := range []func(context.Context){s.pollAll, s.watchAll, s.commitAll} {
+		jobs.Add(1)
+		go func() { defer jobs.Done(); job(ctx) }()
+	}
+	var why string
+	select {
+	case why = <-s.rebuild:
+	case <-fetch.Done():
+		why = "stopped"
+	}
+	cancel()
+	jobs.Wait()
+	return why
+}
+
+// end asks for a new session; only the first reason counts.
+func (s *session) end(why string) {
+	select {
+	case s.rebuild <- why:
+	default:
+	}
+}
+
+// close finishes the batches in hand, tells Kafka how far they came, and leaves the group.
+func (s *session) close(work context.Context) {
+	s.mu.Lock()
+	s.closing = true
+	s.mu.Unlock()
+	bounded, cancel := context.WithTimeout(work, drainIn)
+	s.drop(bounded, s.partitions(), true)
+	cancel()
+	s.endTasks()
+	s.running.Wait()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.cl.CloseAllowingRebalance()
+	}()
+	select {
+	case <-done:
+	case <-time.After(closeIn):
+		s.c.log.Error("the Kafka client did not close in time and is left behind")
+	}
+}
+
+// pollAll hands records to the workers. It never waits for one of them.
+func (s *session) pollAll(ctx context.Context) {
+	for ctx.Err() == nil {
+		poll, cancel := context.WithCancel(ctx)
+		s.mu.Lock()
+		s.wakePoll = cancel
+		s.mu.Unlock()
+		s.applySeeks()
+		fetches := s.cl.PollRecords(poll, 4*s.c.cfg.BatchRecords)
+		if fetches.IsClientClosed() {
+			cancel()
+			return
+		}
+		s.dispatch(fetches, poll)
+		s.cl.AllowRebalance()
+		cancel()
+	}
+}
+
+func (s *session) dispatch(fetches kgo.Fetches, poll context.Context) {
+	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
+		if p.Err != nil {
+			s.fetchFailed(p.Topic, p.Partition, p.Err, poll)
+		}
+		if len(p.Records) == 0 || p.Topic != s.c.cfg.Topic {
+			return
+		}
+		s.mu.Lock()
+		var w *worker
+		if o := s.owned[p.Partition]; o != nil {
+			w = o.worker
+		}
+		s.mu.Unlock()
+		if w != nil {
+			w.q.put(p.Records)
+		}
+	})
+}
+
+// fetchFailed acts on an error of a fetch. Most are the client's to retry.
+func (s *session) fetchFailed(topic string, partition int32, err error, poll context.Context) {
+	var lost *kgo.ErrDataLoss
+	var group *kgo.ErrGroupSession
+	var tooLarge *kgo.ErrDecompressTooLarge
+	log := s.c.log.With("topic", topic, "partition", partition, "error", err)
+	switch {
+	case poll.Err() != nil && errors.Is(err, poll.Err()):
+	case errors.As(err, &group):
+		log.Info("the group session ended; the client joins again")
+		s.c.status.waiting(fit(group.Error(), 300))
+	case errors.Is(err, kerr.OffsetOutOfRange):
+		log.Error("the checkpoint is outside of the partition's log")
+		s.retake(partition, "the broker says that the checkpoint is out of range")
+	case errors.As(err, &lost):
+		log.Error("the broker lost records that are accounted for here")
+		s.stick(partition, StateFatal, "the broker lost records below the checkpoint: "+lost.Error())
+	case errors.As(err, &tooLarge):
+		log.Error("a batch of the partition cannot be read")
+		s.stick(partition, StateFatal, "a batch cannot be decompressed: "+err.Error())
+	case errors.Is(err, kerr.UnknownTopicID), errors.Is(err, kerr.InconsistentTopicID):
+		log.Warn("the topic's identity changed")
+		s.end("the broker does not know the topic's id any more")
+	default:
+		log.Warn("fetching failed; the client tries again")
+	}
+}
+
+// partitions are those owned now.
+func (s *session) partitions() []int32 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ps := make([]int32, 0, len(s.owned))
+	for p := range s.owned {
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// workers are those that run now.
+func (s *session) workers() []*worker {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	ws := make([]*worker, 0, len(s.owned))
+	for _, o := range s.owned {
+		if o.worker != nil {
+			ws = append(ws, o.worker)
+		}
+	}
+	return ws
+}

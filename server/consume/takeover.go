@@ -1,0 +1,231 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"oriel/server/db"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// claim is the result of taking a partition over: a position, or the state it is stuck in.
+type claim struct {
+	pos         position
+	leaderEpoch int32
+	stuck       string
+	reason      string
+}
+
+// takeOver is what the client asks where to begin. Each partition's checkpoint gets a new owner epoch
+// and its offset is where we seek to; partitions that are stuck are left out, so that they are not
+// fetched. Errors of the environment are retried here, while the group hears our heartbeats: an error
+// returned would end the session, and one that is a cancellation would end the membership for good.
+func (s *session) takeOver(ctx context.Context, fetched map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	group := fetched[s.c.cfg.Topic]
+	if len(group) == 0 {
+		return fetched, nil
+	}
+	ps := slices.Sorted(maps.Keys(group))
+	s.forgetStale(ctx, ps)
+	var claims map[int32]claim
+	for n := 0; ; n++ {
+		var err error
+		if claims, err = s.claim(ctx, ps); err == nil {
+			break
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.c.log.Warn("cannot take partitions over yet", "partitions", ps, "error", err)
+		s.c.status.waiting("taking over: " + fit(err.Error(), 300))
+		if !wait(ctx, jitter(n)) {
+			return nil, ctx.Err()
+		}
+	}
+	begin := map[int32]kgo.Offset{}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closing {
+		return nil, nil
+	}
+	for p, cl := range claims {
+		o := &ownership{hint: group[p].EpochOffset().Offset}
+		s.owned[p] = o
+		s.settle(p, o, cl)
+		if o.worker != nil {
+			begin[p] = kgo.NewOffset().At(cl.pos.next).WithEpoch(cl.leaderEpoch)
+		}
+	}
+	s.c.status.joined(len(s.owned))
+	return map[string]map[int32]kgo.Offset{s.c.cfg.Topic: begin}, nil
+}
+
+// forgetStale ends workers of partitions that we are given once more, which happens when a rebalance
+// interrupts a takeover.
+func (s *session) forgetStale(ctx context.Context, ps []int32) {
+	s.mu.Lock()
+	var stale []int32
+	for _, p := range ps {
+		if s.owned[p] != nil {
+			stale = append(stale, p)
+		}
+	}
+	s.mu.Unlock()
+	if len(stale) > 0 {
+		s.drop(ctx, stale, false)
+	}
+}
+
+// settle starts a worker on a claim, or records that the partition is stuck. The caller holds s.mu.
+func (s *session) settle(p int32, o *ownership, cl claim) {
+	if cl.stuck != "" {
+		o.stuck, o.worker = cl.stuck, nil
+		s.c.status.stick(p, cl.stuck, cl.reason)
+		s.c.metrics.setState(p, stateValue(cl.stuck))
+		s.c.log.Error("the partition waits for an operator", "partition", p, "state", cl.stuck, "reason", cl.reason)
+		return
+	}
+	topic := map[string][]int32{s.c.cfg.Topic: {p}}
+	o.stuck = ""
+	o.worker = s.c.startWorker(s.work, s.key, cl.pos,
+		func() { s.cl.PauseFetchPartitions(topic) },
+		func() { s.cl.ResumeFetchPartitions(topic) },
+		func(w *worker) { s.retakeFrom(w) })
+	s.c.log.Info("partition taken over", "partition", p, "log", cl.pos.log, "epoch", cl.pos.epoch, "offset", cl.pos.next)
+}
+
+func stateValue(state string) float64 {
+	if state == StateGap {
+		return 2
+	}
+	return 3
+}
+
+// claim verifies the topic's identity and takes checkpoints over, in one transaction.
+//
+// A log that is not the newest one with checkpoints is not ours to read: the partitions are fatal
+// until an operator adopts it. That state follows from two durable facts and is not stored. What is
+// stored are a checkpoint below the log's start (gap) and one beyond its end (fatal): the broker's
+// view may change later and hide what was lost.
+func (s *session) claim(ctx context.Context, ps []int32) (map[int32]claim, error) {
+	id, _, err := describeTopic(ctx, s.cl, s.c.cfg.Topic)
+	if err != nil {
+		return nil, err
+	}
+	starts, err := s.adm.ListStartOffsets(ctx, s.c.cfg.Topic)
+	if err != nil {
+		return nil, fmt.Errorf("list the log's start: %w", err)
+	}
+	ends, err := s.adm.ListEndOffsets(ctx, s.c.cfg.Topic)
+	if err != nil {
+		return nil, fmt.Errorf("list the log's end: %w", err)
+	}
+	bounds := make(map[int32][2]int64, len(ps))
+	for _, p := range ps {
+		start, ok1 := starts.Lookup(s.c.cfg.Topic, p)
+		end, ok2 := ends.Lookup(s.c.cfg.Topic, p)
+		if !ok1 || !ok2 {
+			return nil, fmt.Errorf("the broker does not list partition %d", p)
+		}
+		if err := errors.Join(start.Err, end.Err); err != nil {
+			return nil, fmt.Errorf("list the offsets of partition %d: %w", p, err)
+		}
+		bounds[p] = [2]int64{start.Offset, end.Offset}
+	}
+	s.mu.Lock()
+	s.topicID = id
+	s.mu.Unlock()
+
+	conn, err := s.c.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer giveBack(ctx, conn)
+	var claims map[int32]claim
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		claims, err = s.c.claimIn(ctx, s.c.queries.WithTx(tx), id, ps, bounds)
+		return err
+	})
+	return claims, err
+}
+
+func (c *Consumer) claimIn(ctx context.Context, q *db.Queries, id topicID, ps []int32, bounds map[int32][2]int64) (map[int32]claim, error) {
+	claims := make(map[int32]claim, len(ps))
+	newest, err := q.NewestLog(ctx, db.NewestLogParams{Topic: c.cfg.Topic, Consumer: c.cfg.Consumer})
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return nil, fmt.Errorf("find the log: %w", err)
+	}
+	if err == nil && newest.TopicID != id {
+		reason := fmt.Sprintf("the topic was recreated: its id is %s, the checkpoints are of %s; adopt the topic or restore it",
+			id, topicID(newest.TopicID))
+		for _, p := range ps {
+			claims[p] = claim{stuck: StateFatal, reason: reason}
+		}
+		return claims, nil
+	}
+	log := newest.ID
+	if err != nil {
+		if log, err = q.EnsureLog(ctx, db.EnsureLogParams{Topic: c.cfg.Topic, TopicID: id}); err != nil {
+			return nil, fmt.Errorf("record the log: %w", err)
+		}
+	}
+	for _, p := range ps {
+		_, err := q.InsertCheckpoint(ctx, db.InsertCheckpointParams{
+			Consumer: c.cfg.Consumer, Log: log, Partition: p, NextOffset: bounds[p][0],
+		})
+		if err != nil {
+			return nil, fmt.Errorf("record the checkpoint of partition %d: %w", p, err)
+		}
+	}
+	rows, err := q.TakeOver(ctx, db.TakeOverParams{
+		Consumer: c.cfg.Consumer, Log: log, Partitions: ps, Owner: c.cfg.Instance,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("take the checkpoints over: %w", err)
+	}
+	for i := range rows {
+		r := &rows[i]
+		cl := claim{
+			pos:         position{log: log, part: r.Partition, epoch: r.OwnerEpoch, next: r.NextOffset, commits: r.Commits},
+			leaderEpoch: r.LeaderEpoch,
+		}
+		if cl.stuck, cl.reason = verdict(r, bounds[r.Partition]); cl.stuck != "" && r.State == StateRunning {
+			_, err := q.StickCheckpoint(ctx, db.StickCheckpointParams{
+				Consumer: c.cfg.Consumer, Log: log, Partition: r.Partition,
+				OwnerEpoch: r.OwnerEpoch, State: cl.stuck, Reason: cl.reason,
+			})
+			if err != nil {
+				return nil, fmt.Errorf("record the state of partition %d: %w", r.Partition, err)
+			}
+		}
+		claims[r.Partition] = cl
+	}
+	if len(claims) != len(ps) {
+		return nil, fmt.Errorf("took %d of %d checkpoints over", len(claims), len(ps))
+	}
+	return claims, nil
+}
+
+// verdict is the state that a checkpoint is stuck in, or "". bounds are the log's start and end.
+func verdict(r *db.TakeOverRow, bounds [2]int64) (state, reason string) {
+	switch {
+	case r.State != StateRunning:
+		if r.StateReason != nil {
+			reason = *r.StateReason
+		}
+		return r.State, reason
+	case r.NextOffset < bounds[0]:
+		return StateGap, fmt.Sprintf("the log starts at offset %d, above the checkpoint %d: %d offsets are gone",
+			bounds[0], r.NextOffset, bounds[0]-r.NextOffset)
+	case r.NextOffset > bounds[1]:
+		return StateFatal, fmt.Sprintf("the log ends at offset %d, below the checkpoint %d: the broker lost records",
+			bounds[1], r.NextOffset)
+	default:
+		return "", ""
+	}
+}

@@ -1,0 +1,243 @@
+package consume
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"oriel/server/db"
+	"oriel/server/lexicon"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// maxPathEntry bounds type and path together, so that a row fits an index entry. A path that is
+// longer is found by verification, not by completion.
+const maxPathEntry = 2048
+
+// vocabulary gathers the words and paths that a batch brings and the database may not have.
+type vocabulary struct {
+	global *seen
+	terms  map[int64]string
+	paths  map[typePath]int16
+}
+
+type typePath struct{ eventType, path string }
+
+func (v *vocabulary) start() {
+	v.terms, v.paths = map[int64]string{}, map[typePath]int16{}
+}
+
+// knows is the batch's view of what is seen: committed before, or gathered already.
+func (v *vocabulary) knows(s *seen) lexicon.Seen {
+	v.global = s
+	return v
+}
+
+// Term implements lexicon.Seen.
+func (v *vocabulary) Term(hash int64) bool {
+	if v.global.Term(hash) {
+		return true
+	}
+	_, ok := v.terms[hash]
+	return ok
+}
+
+// Path implements lexicon.Seen.
+func (v *vocabulary) Path(eventType, path string, kinds int16) bool {
+	if v.global.Path(eventType, path, kinds) {
+		return true
+	}
+	return len(v.paths) > 0 && kinds&^v.paths[typePath{eventType, path}] == 0
+}
+
+func (v *vocabulary) add(eventType string, out *lexicon.Output) {
+	for _, t := range out.NewTerms {
+		v.terms[t.Hash] = t.Word
+	}
+	for _, p := range out.NewPaths {
+		v.paths[typePath{eventType, p.Path}] |= p.Kinds
+	}
+}
+
+// storable says whether PostgreSQL's text and the index take a word or path.
+func storable(limit int, parts ...string) bool {
+	n := 0
+	for _, s := range parts {
+		n += len(s)
+		if strings.IndexByte(s, 0) >= 0 || !utf8.ValidString(s) {
+			return false
+		}
+	}
+	return n <= limit
+}
+
+// storeVocabulary commits new words and paths, sorted, in a transaction of its own before the batch's
+// begins, and only then lets the process remember them: inside the batch's transaction two consumers
+// deadlock on the same words. A word without an event is harmless.
+func (c *Consumer) storeVocabulary(ctx context.Context, v *vocabulary) error {
+	if len(v.terms) == 0 && len(v.paths) == 0 {
+		return nil
+	}
+	terms := make([]lexicon.Term, 0, len(v.terms))
+	for h, w := range v.terms {
+		if storable(maxPathEntry, w) {
+			terms = append(terms, lexicon.Term{Word: w, Hash: h})
+		} else {
+			c.metrics.termsSkipped.Inc()
+		}
+	}
+	slices.SortFunc(terms, func(a, b lexicon.Term) int { return strings.Compare(a.Word, b.Word) })
+	paths := make([]typePath, 0, len(v.paths))
+	for p := range v.paths {
+		if storable(maxPathEntry, p.eventType, p.path) {
+			paths = append(paths, p)
+		} else {
+			c.metrics.termsSkipped.Inc()
+		}
+	}
+	slices.SortFunc(paths, func(a, b typePath) int {
+		return cmp.Or(strings.Compare(a.eventType, b.eventType), strings.Compare(a.path, b.path))
+	})
+	if err := c.insertVocabulary(ctx, v, terms, paths); err != nil {
+		if classify(err) != recordCaused {
+			return err
+		}
+		// A word that PostgreSQL refuses must stop neither its event nor the other words.
+		if err := c.insertOneByOne(ctx, v, terms, paths); err != nil {
+			return err
+		}
+	}
+	for h := range v.terms {
+		c.seen.addTerm(h)
+	}
+	for p, kinds := range v.paths {
+		c.seen.addPath(p.eventType, p.path, kinds)
+	}
+	return nil
+}
+
+func (c *Consumer) insertVocabulary(ctx context.Context, v *vocabulary, terms []lexicon.Term, paths []typePath) error {
+	t := db.InsertTermsParams{Version: lexicon.Version, Words: make([]string, len(terms)), Hashes: make([]int64, len(terms))}
+	for i := range terms {
+		t.Words[i], t.Hashes[i] = terms[i].Word, terms[i].Hash
+	}
+	p := db.InsertTypePathsParams{
+		Types: make([]string, len(paths)), Paths: make([]string, len(paths)), Kinds: make([]int16, len(paths)),
+	}
+	for i := range paths {
+		p.Types[i], p.Paths[i], p.Kinds[i] = paths[i].eventType, paths[i].path, v.paths[paths[i]]
+	}
+	conn, err := c.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release()
+	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+		q := c.queries.WithTx(tx)
+		if len(terms) > 0 {
+			if err := q.InsertTerms(ctx, t); err != nil {
+				return fmt.Errorf("insert words: %w", err)
+			}
+		}
+		if len(paths) > 0 {
+			if err := q.InsertTypePaths(ctx, p); err != nil {
+				return fmt.Errorf("insert paths: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+func (c *Consumer) insertOneByOne(ctx context.Context, v *vocabulary, terms []lexicon.Term, paths []typePath) error {
+	refused := func(err error, what, text string) error {
+		if err == nil {
+			return nil
+		}
+		if classify(err) != recordCaused {
+			return err
+		}
+		c.metrics.termsSkipped.Inc()
+		c.log.Warn("PostgreSQL refused an entry of the vocabulary", "kind", what, "text", text, "error", err)
+		return nil
+	}
+	for i := range terms {
+		err := c.insertVocabulary(ctx, v, terms[i:i+1], nil)
+		if err := refused(err, "word", terms[i].Word); err != nil {
+			return err
+		}
+	}
+	for i := range paths {
+		err := c.insertVocabulary(ctx, v, nil, paths[i:i+1])
+		if err := refused(err, "path", paths[i].eventType+" "+paths[i].path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// days remembers which day partitions exist. It is told of a missing one by the database alone, when
+// a row has no place to go.
+type days struct {
+	mu     sync.Mutex
+	events map[int64]bool
+	ledger int64 // the day whose ledger partition, and the next one's, was made
+}
+
+func newDays() *days { return &days{events: map[int64]bool{}, ledger: -1} }
+
+// forget makes the next batch look again: a partition that was there is gone.
+func (d *days) forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.events)
+	d.ledger = -1
+}
+
+// missing are the days not known to exist, and whether the ledger's must be looked at.
+func (d *days) missing(want []int64, today int64) (events []int64, ledger bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, day := range want {
+		if !d.events[day] {
+			events = append(events, day)
+		}
+	}
+	return events, d.ledger != today
+}
+
+func (d *days) made(events []int64, today int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, day := range events {
+		d.events[day] = true
+	}
+	d.ledger = today
+}
+
+// ensureDays makes the day partitions that a batch needs, each day in a transaction of its own.
+func (c *Consumer) ensureDays(ctx context.Context, want []int64) error {
+	today := floorDiv(time.Now().UnixMicro(), microsPerDay)
+	events, ledger := c.days.missing(want, today)
+	if ledger {
+		if err := c.queries.EnsureLedgerDays(ctx); err != nil {
+			return fmt.Errorf("make the ledger's day partitions: %w", err)
+		}
+	}
+	for _, day := range events {
+		at := pgtype.Date{Time: time.UnixMicro(day * microsPerDay).UTC(), Valid: true}
+		if err := c.queries.EnsureEventDay(ctx, at); err != nil {
+			return fmt.Errorf("make the day partitions of %s: %w", at.Time.Format(time.DateOnly), err)
+		}
+	}
+	if ledger || len(events) > 0 {
+		c.days.made(events, today)
+	}
+	return nil
+}

@@ -1,0 +1,307 @@
+package consume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"oriel/server/lexicon"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// worker owns one partition from its takeover until it is revoked, fenced or stopped. Two goroutines
+// share the work: one prepares the next batch (decoding, lexicon, missing days and words) while the
+// other has the previous one's transaction; at most one transaction is open.
+type worker struct {
+	c    *Consumer
+	log  *slog.Logger
+	q    *queue
+	prep *preparer
+	part int32
+
+	soft     context.Context // ends when no new batch may begin
+	stopSoft context.CancelFunc
+	hard     context.Context // ends when the transaction in hand must be given up
+	stopHard context.CancelFunc
+	done     chan struct{} // both goroutines have ended
+	fenced   func(*worker) // called once, when the checkpoint is no longer as we know it
+
+	mu      sync.Mutex
+	pos     position
+	active  bool // a batch is being prepared or written
+	retries atomic.Int32
+}
+
+// startWorker begins at pos. Records are put into its queue from then on.
+func (c *Consumer) startWorker(work context.Context, key lexicon.Key, pos position,
+	pause, resume func(), fenced func(*worker),
+) *worker {
+	w := &worker{
+		c: c, part: pos.part, pos: pos, fenced: fenced,
+		log:  c.log.With("partition", pos.part, "log", pos.log, "epoch", pos.epoch),
+		q:    newQueue(c.cfg.BatchRecords, c.cfg.BatchBytes, pause, resume),
+		prep: newPreparer(c, key), done: make(chan struct{}),
+	}
+	w.hard, w.stopHard = context.WithCancel(work)
+	w.soft, w.stopSoft = context.WithCancel(w.hard)
+	prepared := make(chan *batch)
+	var both sync.WaitGroup
+	both.Add(2)
+	go func() { defer both.Done(); defer close(prepared); w.prepareAll(prepared) }()
+	go func() { defer both.Done(); defer w.stopSoft(); w.writeAll(prepared) }()
+	go func() { both.Wait(); w.q.close(); w.stopHard(); close(w.done) }()
+	c.status.forget(w.part)
+	c.metrics.setState(w.part, 0)
+	return w
+}
+
+// drain lets the transaction in hand finish, and no other begin. When ctx ends first it is given up.
+func (w *worker) drain(ctx context.Context) {
+	w.stopSoft()
+	select {
+	case <-w.done:
+		return
+	case <-ctx.Done():
+	}
+	w.stopHard()
+	<-w.done
+}
+
+func (w *worker) at() position {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pos
+}
+
+func (w *worker) setActive(active bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.active = active
+}
+
+// idle says that the worker has nothing to do.
+func (w *worker) idle() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.active && w.q.empty()
+}
+
+// prepareAll turns queued records into batches until no new batch may begin.
+func (w *worker) prepareAll(out chan<- *batch) {
+	next := w.at().next
+	for {
+		records := w.q.take(w.soft, w.c.cfg.BatchAge)
+		records = fromOffset(records, next)
+		if w.soft.Err() != nil {
+			return
+		}
+		if len(records) == 0 {
+			continue
+		}
+		w.setActive(true)
+		b := w.prepareOne(next, records)
+		if b == nil {
+			return
+		}
+		next = b.to
+		select {
+		case out <- b:
+		case <-w.soft.Done():
+			return
+		}
+	}
+}
+
+// fromOffset drops records that are accounted for, which a broker may deliver once more.
+func fromOffset(rs []*kgo.Record, next int64) []*kgo.Record {
+	for len(rs) > 0 && rs[0].Offset < next {
+		rs = rs[1:]
+	}
+	return rs
+}
+
+// prepareOne prepares a batch and what it needs in the database, for as long as that takes. nil is
+// the end.
+func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
+	var b *batch
+	for n := 0; ; n++ {
+		err := guard(func() error {
+			if b == nil {
+				b = w.prep.prepare(next, records)
+				b.stage()
+			}
+			if err := w.c.ensureDays(w.soft, b.days); err != nil {
+				return err
+			}
+			return w.c.storeVocabulary(w.soft, &b.words)
+		})
+		if err == nil {
+			return b
+		}
+		if w.soft.Err() != nil || !w.backOff(w.soft, n, classOf(err), err) {
+			return nil
+		}
+	}
+}
+
+// writeAll stores one prepared batch after another.
+func (w *worker) writeAll(in <-chan *batch) {
+	for b := range in {
+		w.setActive(true)
+		if !w.store(b) {
+			return
+		}
+		w.setActive(false)
+	}
+}
+
+// store brings one batch to an end: true is durable, false that the worker must stop.
+func (w *worker) store(b *batch) bool {
+	alone := false
+	for n := 0; ; n++ {
+		if n > 0 && w.soft.Err() != nil {
+			return false // asked to stop: the next owner takes the batch again
+		}
+		pos := w.at()
+		began := time.Now()
+		var t tally
+		err := guard(func() (err error) {
+			t, err = w.c.write(w.hard, pos, b, alone)
+			return err
+		})
+		var ce *commitError
+		if errors.As(err, &ce) && ce.class == unknownOutcome {
+			r, ok := w.resolveUnknown(pos, ce)
+			if !ok {
+				return false
+			}
+			switch r {
+			case committed:
+				t, err = ce.tally, nil
+			case lostOwnership:
+				err = errFenced
+			case notCommitted:
+			}
+		}
+		switch {
+		case err == nil:
+			w.advance(b, t, began)
+			return true
+		case errors.Is(err, errFenced):
+			w.c.metrics.fenced.Inc()
+			w.log.Warn("the batch was fenced off", "from", b.from, "to", b.to)
+			w.fenced(w)
+			return false
+		case w.hard.Err() != nil:
+			return false
+		}
+		c := classOf(err)
+		if c == recordCaused && !alone {
+			if parts := b.split(); len(parts) > 1 {
+				w.log.Warn("a batch was rejected: storing it in parts", "sqlstate", sqlstate(err), "error", err)
+				return w.storeParts(parts)
+			}
+			w.c.metrics.retries.WithLabelValues(c.String()).Inc()
+			w.log.Warn("a batch was rejected: storing its records one by one", "sqlstate", sqlstate(err), "error", err)
+			alone = true
+			continue
+		}
+		// An error that isolation cannot pin on a record is the environment's, whatever its code.
+		alone = false
+		if noPartition(err) {
+			w.c.days.forget()
+			if err := w.c.ensureDays(w.hard, b.days); err != nil {
+				w.log.Warn("cannot make the missing day partitions", "error", err)
+			}
+		}
+		if !w.backOff(w.soft, n, c, err) {
+			return false
+		}
+	}
+}
+
+func (w *worker) storeParts(parts []*batch) bool {
+	for _, p := range parts {
+		if !w.store(p) {
+			return false
+		}
+	}
+	return true
+}
+
+// resolveUnknown asks the checkpoint until it answers; ok is false when the worker must stop first.
+func (w *worker) resolveUnknown(pos position, ce *commitError) (r resolution, ok bool) {
+	w.log.Warn("the answer to COMMIT was lost: reading the checkpoint", "commit", ce.commit, "error", ce.err)
+	w.c.metrics.retries.WithLabelValues(unknownOutcome.String()).Inc()
+	for n := 0; ; n++ {
+		r, err := w.c.resolve(w.hard, pos, ce.commit)
+		if err == nil {
+			w.c.metrics.unknown.WithLabelValues(r.String()).Inc()
+			w.log.Info("the checkpoint answered for the lost COMMIT", "commit", ce.commit, "resolution", r.String())
+			return r, true
+		}
+		if !w.backOff(w.hard, n, environment, fmt.Errorf("resolve commit %d: %w", ce.commit, err)) {
+			return 0, false
+		}
+	}
+}
+
+// advance records a durable batch and tells everyone who waits for one.
+func (w *worker) advance(b *batch, t tally, began time.Time) {
+	w.mu.Lock()
+	w.pos.next = b.to
+	w.pos.commits++
+	w.mu.Unlock()
+	m := w.c.metrics
+	m.count(t)
+	m.batchSeconds.Observe(time.Since(began).Seconds())
+	m.batchRecords.Observe(float64(len(b.rows)))
+	if w.retries.Swap(0) > 0 {
+		w.c.status.recovered(w.part)
+		m.setState(w.part, 0)
+		w.log.Info("the partition has recovered")
+	}
+	w.c.wake()
+}
+
+// backOff waits with full jitter before the next attempt and says so; false when ctx ended.
+func (w *worker) backOff(ctx context.Context, n int, c class, err error) bool {
+	d := jitter(n)
+	w.c.metrics.retries.WithLabelValues(c.String()).Inc()
+	w.retries.Add(1)
+	w.c.status.retry(w.part, fit(err.Error(), 300))
+	w.c.metrics.setState(w.part, 1)
+	w.log.Warn("the batch will be tried again", "attempt", n+1, "in", d, "sqlstate", sqlstate(err), "error", err)
+	return wait(ctx, d)
+}
+
+// classOf is the class of any error of a transaction.
+func classOf(err error) class {
+	var ce *commitError
+	if errors.As(err, &ce) {
+		if ce.class == unknownOutcome {
+			return environment // resolved: it did not happen
+		}
+		return ce.class
+	}
+	return classify(err)
+}
+
+// errPanic is a panic in our own code, met while a batch was in hand. The partition backs off and
+// the offset stays where it was.
+var errPanic = errors.New("panic")
+
+func guard(f func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
+		}
+	}()
+	return f()
+}

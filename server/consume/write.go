@@ -1,0 +1,195 @@
+package consume
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// position is where a worker is in its partition, as the checkpoint has it.
+type position struct {
+	log     int16
+	part    int32
+	epoch   int64 // owner_epoch that we took
+	next    int64 // next_offset
+	commits int64
+}
+
+// tally is what became of a batch's records.
+type tally struct{ stored, duplicate, dead, expired int }
+
+// errFenced says that the checkpoint is not where we left it, or not ours: another owner, an
+// operator's rewind, a state that stops the partition. Nothing was written.
+var errFenced = errors.New("the checkpoint moved or changed hands")
+
+// errConflictVanished says that a row which refused ours was gone when we looked at it.
+var errConflictVanished = errors.New("the row of the same identity is gone")
+
+const (
+	casCheckpoint = `UPDATE checkpoint SET next_offset = $1, leader_epoch = $2, commits = commits + 1,
+	updated_at = clock_timestamp()
+ WHERE consumer = $3 AND log = $4 AND partition = $5 AND next_offset = $6 AND owner_epoch = $7 AND state = 'running'
+RETURNING commits`
+)
+
+// finishIn bounds COMMIT and ROLLBACK, which must not end with the caller's context: an abandoned
+// COMMIT is an unknown outcome made by ourselves.
+const finishIn = 20 * time.Second
+
+// attempt is one transaction that tries to store a batch. It leaves the batch as it is, so that the
+// next attempt starts from the same.
+type attempt struct {
+	c        *Consumer
+	b        *batch
+	pos      position
+	commit   int64                   // the batch's commit number
+	winner   []int                   // by candidate: the row of its identity that was inserted, or -1
+	stored   []bool                  // by row
+	rejected map[int]*pgconn.PgError // by row, when rows are inserted alone
+	letters  []letter
+	rollup   rollups
+	tally    tally
+}
+
+// write stores a batch in one transaction. The error is errFenced, a *commitError, or what a
+// statement failed with, after which nothing is written.
+func (c *Consumer) write(ctx context.Context, pos position, b *batch, alone bool) (tally, error) {
+	a := &attempt{c: c, b: b, pos: pos, stored: make([]bool, len(b.rows)), winner: make([]int, len(b.rows))}
+	for i := range a.winner {
+		a.winner[i] = -1
+	}
+	conn, err := c.acquire(ctx)
+	if err != nil {
+		return tally{}, err
+	}
+	defer giveBack(ctx, conn) // also after a panic
+	if err := a.run(ctx, conn, alone); err != nil {
+		return tally{}, err
+	}
+	return a.tally, nil
+}
+
+// giveBack ends what is open on a connection and returns it, or closes it where that is in doubt.
+func giveBack(ctx context.Context, conn *pgxpool.Conn) {
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
+	defer cancel()
+	pg := conn.Conn().PgConn()
+	if pg.IsClosed() || pg.IsBusy() {
+		discard(finish, conn)
+		return
+	}
+	if pg.TxStatus() != 'I' {
+		if _, err := conn.Exec(finish, "ROLLBACK"); err != nil {
+			discard(finish, conn)
+			return
+		}
+	}
+	conn.Release()
+}
+
+func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error {
+	if err := a.begin(ctx, conn); err != nil {
+		return err
+	}
+	insert := a.insertStaged
+	if alone {
+		insert = a.insertAlone
+	}
+	if err := insert(ctx, conn); err != nil {
+		return err
+	}
+	if err := a.judge(ctx, conn); err != nil {
+		return err
+	}
+	if err := a.account(ctx, conn); err != nil {
+		return err
+	}
+	return a.end(ctx, conn)
+}
+
+// begin takes the checkpoint first: a fenced owner fails before it does any work, and the row's lock
+// keeps owners apart.
+func (a *attempt) begin(ctx context.Context, conn *pgxpool.Conn) error {
+	var batch pgx.Batch
+	batch.Queue("BEGIN")
+	batch.Queue(casCheckpoint, a.b.to, a.b.leaderEpoch, a.c.cfg.Consumer, a.pos.log, a.pos.part, a.b.from, a.pos.epoch)
+	br := conn.SendBatch(ctx, &batch)
+	if _, err := br.Exec(); err != nil {
+		_ = br.Close() // says the same again
+		return fmt.Errorf("begin: %w", err)
+	}
+	err := br.QueryRow().Scan(&a.commit)
+	if cerr := br.Close(); err == nil {
+		err = cerr
+	}
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errFenced
+	}
+	if err != nil {
+		return fmt.Errorf("advance the checkpoint: %w", err)
+	}
+	return nil
+}
+
+func (a *attempt) insertStaged(ctx context.Context, conn *pgxpool.Conn) error {
+	if len(a.b.order) == 0 {
+		return nil
+	}
+	if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyStage); err != nil {
+		return fmt.Errorf("stage the rows: %w", err)
+	}
+	rows, err := conn.Query(ctx, moveStage, a.pos.log, a.pos.part, a.commit, int16(facetsVersion))
+	if err != nil {
+		return fmt.Errorf("insert the rows: %w", err)
+	}
+	defer rows.Close()
+	next := 0 // offsets come back in the order of the insert
+	for rows.Next() {
+		var offset int64
+		if err := rows.Scan(&offset); err != nil {
+			return fmt.Errorf("read the inserted rows: %w", err)
+		}
+		for a.b.rows[a.b.order[next]].record.Offset != offset {
+			next++
+		}
+		i := a.b.order[next]
+		a.stored[i], a.winner[i] = true, i
+		next++
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("insert the rows: %w", err)
+	}
+	return nil
+}
+
+// end sends COMMIT. Its context does not end with the caller's.
+func (a *attempt) end(ctx context.Context, conn *pgxpool.Conn) error {
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
+	defer cancel()
+	tag, err := conn.Exec(finish, "COMMIT")
+	if err != nil {
+		return &commitError{commit: a.commit, tally: a.tally, class: classifyCommit(err), err: err}
+	}
+	if tag.String() != "COMMIT" {
+		return &commitError{commit: a.commit, class: environment, err: pgx.ErrTxCommitRollback}
+	}
+	return nil
+}
+
+// commitError is a failed COMMIT. Where its class is unknownOutcome the batch may be durable, and
+// tally says what it did then.
+type commitError struct {
+	commit int64
+	tally  tally
+	class  class
+	err    error
+}
+
+func (e *commitError) Error() string { return "commit: " + e.err.Error() }
+func (e *commitError) Unwrap() error { return e.err }

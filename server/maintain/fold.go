@@ -1,0 +1,83 @@
+package maintain
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"oriel/server/db"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// foldBound is how many commits of a partition one transaction folds: a first fold of millions of
+// events becomes many short transactions, not one long one.
+const foldBound = 200
+
+// Fold brings rollup_hour up to the commits of now. A reader adds or subtracts the rows between the
+// commits it stores and its own snapshot.
+func (m *Maintainer) Fold(ctx context.Context) error {
+	for {
+		if err := m.ensureHours(ctx); err != nil {
+			return err
+		}
+		more, err := m.foldOnce(ctx)
+		if err != nil {
+			return fmt.Errorf("fold the hours: %w", err)
+		}
+		if !more {
+			return nil
+		}
+	}
+}
+
+// foldOnce folds the next commits of every partition in one transaction with the commits it reaches.
+func (m *Maintainer) foldOnce(ctx context.Context) (more bool, err error) {
+	err = pgx.BeginFunc(ctx, m.pool, func(tx pgx.Tx) error {
+		// A leader that lost its lock may still be at its last fold.
+		if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock(hashtextextended('oriel.fold', 0))"); err != nil {
+			return err
+		}
+		q := m.queries.WithTx(tx)
+		spans, err := q.UnfoldedSpans(ctx, db.UnfoldedSpansParams{Consumer: storeConsumer, Bound: foldBound})
+		if err != nil {
+			return err
+		}
+		for _, s := range spans {
+			if _, err := q.FoldSpan(ctx, db.FoldSpanParams(s)); err != nil {
+				return fmt.Errorf("log %d, partition %d, commits %d to %d: %w", s.Log, s.Partition, s.Above, s.Through, err)
+			}
+			if err := q.StoreFold(ctx, db.StoreFoldParams{Log: s.Log, Partition: s.Partition, Commits: s.Through}); err != nil {
+				return err
+			}
+			more = more || s.Through-s.Above == foldBound
+		}
+		return nil
+	})
+	return more, err
+}
+
+// ensureHours makes the hour partition of every day that has events: the consumer makes those of events
+// for whatever time they carry, and the hours follow. A day that is being detached has none to come.
+func (m *Maintainer) ensureHours(ctx context.Context) error {
+	rows, err := m.pool.Query(ctx, `
+		SELECT to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC'
+		  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+		 WHERE i.inhparent = 'event'::regclass AND NOT i.inhdetachpending AND c.relname ~ '_[0-9]{8}$'
+		   AND NOT EXISTS (SELECT 1 FROM pg_inherits h JOIN pg_class hc ON hc.oid = h.inhrelid
+		                    WHERE h.inhparent = 'rollup_hour'::regclass
+		                      AND hc.relname = 'rollup_hour_' || right(c.relname, 8))`)
+	if err != nil {
+		return fmt.Errorf("list days without hours: %w", err)
+	}
+	days, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	if err != nil {
+		return fmt.Errorf("list days without hours: %w", err)
+	}
+	for _, d := range days {
+		if _, err := m.pool.Exec(ctx, "SELECT ensure_day('rollup_hour', $1::date)", d); err != nil {
+			return fmt.Errorf("make the hours of %s: %w", d.Format(time.DateOnly), err)
+		}
+	}
+	return nil
+}
