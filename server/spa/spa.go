@@ -27,7 +27,7 @@ const (
 	page      = "index.html"
 	assets    = "assets/" // what the build names by its content
 	forever   = "public, max-age=31536000, immutable"
-	ask       = "no-cache"
+	askAgain  = "no-cache"
 	unbuilt   = "The browser app is not built into this binary. Run `make build` in the checkout and start the new binary.\n"
 	noAsset   = "There is no such file. Reload the page: a newer version may have replaced it.\n"
 	plainText = "text/plain; charset=utf-8"
@@ -70,7 +70,7 @@ func New(fsys fs.FS) (*App, error) {
 		if twinOf(name, bodies) {
 			continue
 		}
-		f := &file{contentType: contentType(name), cache: ask, plain: newVariant(body)}
+		f := &file{contentType: contentType(name), cache: askAgain, plain: newVariant(body)}
 		if strings.HasPrefix(name, assets) {
 			f.cache = forever
 		}
