@@ -9,27 +9,87 @@
 // Additionally, you should also exclude this file from your linter and/or formatter to prevent it from being checked or modified.
 
 import { Route as rootRouteImport } from "./routes/__root";
+import { Route as IndexRouteImport } from "./routes/index";
+import { Route as ExploreRouteImport } from "./routes/explore";
+import { Route as EventsSplatRouteImport } from "./routes/events.$";
 
-export interface FileRoutesByFullPath {}
-export interface FileRoutesByTo {}
+const IndexRoute = IndexRouteImport.update({
+  id: "/",
+  path: "/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const ExploreRoute = ExploreRouteImport.update({
+  id: "/explore",
+  path: "/explore",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const EventsSplatRoute = EventsSplatRouteImport.update({
+  id: "/events/$",
+  path: "/events/$",
+  getParentRoute: () => rootRouteImport,
+} as any);
+
+export interface FileRoutesByFullPath {
+  "/": typeof IndexRoute;
+  "/explore": typeof ExploreRoute;
+  "/events/$": typeof EventsSplatRoute;
+}
+export interface FileRoutesByTo {
+  "/": typeof IndexRoute;
+  "/explore": typeof ExploreRoute;
+  "/events/$": typeof EventsSplatRoute;
+}
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
+  "/": typeof IndexRoute;
+  "/explore": typeof ExploreRoute;
+  "/events/$": typeof EventsSplatRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
-  fullPaths: never;
+  fullPaths: "/" | "/explore" | "/events/$";
   fileRoutesByTo: FileRoutesByTo;
-  to: never;
-  id: "__root__";
+  to: "/" | "/explore" | "/events/$";
+  id: "__root__" | "/" | "/explore" | "/events/$";
   fileRoutesById: FileRoutesById;
 }
-export interface RootRouteChildren {}
-
-declare module "@tanstack/react-router" {
-  interface FileRoutesByPath {}
+export interface RootRouteChildren {
+  IndexRoute: typeof IndexRoute;
+  ExploreRoute: typeof ExploreRoute;
+  EventsSplatRoute: typeof EventsSplatRoute;
 }
 
-const rootRouteChildren: RootRouteChildren = {};
+declare module "@tanstack/react-router" {
+  interface FileRoutesByPath {
+    "/": {
+      id: "/";
+      path: "/";
+      fullPath: "/";
+      preLoaderRoute: typeof IndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/explore": {
+      id: "/explore";
+      path: "/explore";
+      fullPath: "/explore";
+      preLoaderRoute: typeof ExploreRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/events/$": {
+      id: "/events/$";
+      path: "/events/$";
+      fullPath: "/events/$";
+      preLoaderRoute: typeof EventsSplatRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+  }
+}
+
+const rootRouteChildren: RootRouteChildren = {
+  IndexRoute: IndexRoute,
+  ExploreRoute: ExploreRoute,
+  EventsSplatRoute: EventsSplatRoute,
+};
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)
   ._addFileTypes<FileRouteTypes>();

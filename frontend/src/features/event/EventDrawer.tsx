@@ -1,0 +1,183 @@
+import { useQuery } from "@tanstack/react-query";
+import { useRouter } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useRef } from "react";
+import type { Event, EventDetail } from "#/api/oriel.gen.ts";
+import { parseEventName } from "#/lib/event-name.ts";
+import type { OpenEvent } from "#/lib/search.ts";
+import { dateAndTime } from "#/lib/time.ts";
+import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
+import { Icon } from "#/ui/icons.tsx";
+import { Severity } from "#/ui/severity.tsx";
+import type { OnValueAction } from "#/ui/value-actions.tsx";
+import { Visible } from "#/ui/visible.tsx";
+import { useZone } from "#/ui/zone.tsx";
+import { Attributes, Extensions, lagText, Position } from "./Attributes.tsx";
+import { EventActions, usePermalink } from "./actions.tsx";
+import { EventData } from "./EventData.tsx";
+import { EventFailed } from "./EventFailed.tsx";
+import { Others } from "./Others.tsx";
+import { eventQuery } from "./query.ts";
+
+/**
+ * One event beside the list: over the summary column, docked where there is room, and a sheet over
+ * everything where there is little. The focus stays in the list, so that its keys go on working.
+ */
+export default function EventDrawer({
+  open,
+  listed,
+  onClose,
+  onStep,
+  onAction,
+}: {
+  open: OpenEvent;
+  listed: Event | undefined;
+  onClose: () => void;
+  onStep: ((by: 1 | -1) => void) | undefined;
+  onAction: OnValueAction;
+}) {
+  const { data: detail, error, refetch } = useQuery(eventQuery(open));
+  const event = detail?.event ?? listed;
+  const body = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another event starts at its top
+  useEffect(() => {
+    body.current?.scrollTo({ top: 0 });
+  }, [open.name, open.time]);
+  return (
+    <aside
+      aria-label="Event"
+      className="fixed inset-0 z-20 flex min-h-0 flex-col bg-raised slide-in wide:absolute wide:left-auto wide:w-(--drawer) wide:border-l wide:border-line-2 wide:shadow-drawer dock:static dock:animate-none dock:shadow-none"
+    >
+      <Header open={open} event={event} detail={detail} onClose={onClose} onStep={onStep} />
+      <div ref={body} className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto" data-testid="event-body">
+        {detail && <Body key={`${open.name} ${open.time}`} detail={detail} onAction={onAction} />}
+        {!detail && error && <EventFailed open={open} error={error} onRetry={() => void refetch()} />}
+        {!detail && !error && <LoadingBody />}
+      </div>
+    </aside>
+  );
+}
+
+function Header({
+  open,
+  event,
+  detail,
+  onClose,
+  onStep,
+}: {
+  open: OpenEvent;
+  event: Event | undefined;
+  detail: EventDetail | undefined;
+  onClose: () => void;
+  onStep: ((by: 1 | -1) => void) | undefined;
+}) {
+  const zone = useZone();
+  const router = useRouter();
+  const link = usePermalink(open);
+  const unlisted = onStep ? undefined : "This event is not among the rows that are loaded.";
+  return (
+    <header className="flex-none border-b border-line py-2 pr-2 pl-4">
+      <div className="flex items-center gap-2">
+        {event?.severity && <Severity level={event.severity} />}
+        <h2 className="min-w-0 flex-1 cut font-mono text-[12px]/4 font-semibold" title={event?.type}>
+          <Visible text={event?.type ?? parseEventName(open.name)?.id ?? open.name} />
+        </h2>
+        <span className="flex">
+          <Button
+            look="ghost"
+            size="small"
+            icon="up"
+            aria-label="Previous event"
+            title="Previous (k)"
+            unavailable={unlisted}
+            onClick={() => onStep?.(-1)}
+          />
+          <Button
+            look="ghost"
+            size="small"
+            icon="down"
+            aria-label="Next event"
+            title="Next (j)"
+            unavailable={unlisted}
+            onClick={() => onStep?.(1)}
+          />
+          <a
+            href={link}
+            className={buttonClass("ghost", "small", true)}
+            aria-label="Open as page"
+            title="Open as page"
+            onClick={(click) => {
+              if (click.metaKey || click.ctrlKey || click.shiftKey || click.button !== 0) return;
+              click.preventDefault();
+              router.history.push(link);
+            }}
+          >
+            <Icon name="full" />
+          </a>
+          <Button
+            look="ghost"
+            size="small"
+            icon="close"
+            aria-label="Close event"
+            title="Close (Esc)"
+            onClick={onClose}
+          />
+        </span>
+      </div>
+      <p className="mt-0.5 mb-2 cut mono-12 text-ink-3">
+        {event
+          ? `${dateAndTime(event.occurredAt, zone)} · received ${lagText(event.occurredAt, event.ingestTime)}`
+          : "Reading…"}
+      </p>
+      <div className="flex flex-wrap gap-2">
+        <EventActions open={open} detail={detail} size="small" />
+      </div>
+    </header>
+  );
+}
+
+function Body({ detail, onAction }: { detail: EventDetail; onAction: OnValueAction }) {
+  const extensions = Object.keys(detail.extensions).length > 0;
+  return (
+    <>
+      <Others detail={detail} />
+      <Section>
+        <Attributes detail={detail} onAction={onAction} />
+      </Section>
+      {extensions && (
+        <Section heading="Extensions">
+          <Extensions extensions={detail.extensions} />
+        </Section>
+      )}
+      <section aria-label="Data" className="border-b border-line">
+        <EventData detail={detail} wide={false} />
+      </section>
+      <Section heading="Position">
+        <Position detail={detail} />
+      </Section>
+    </>
+  );
+}
+
+function Section({ heading, children }: { heading?: string; children: ReactNode }) {
+  return (
+    <section className="border-b border-line px-4 pt-2 pb-3 last:border-b-0">
+      {heading && (
+        <h3 className="mb-0.5 flex min-h-6 items-center t-12 font-semibold text-ink-2">{heading}</h3>
+      )}
+      {children}
+    </section>
+  );
+}
+
+function LoadingBody() {
+  return (
+    <div role="status" aria-label="Reading the event" className="grid gap-3 px-4 py-4">
+      {["72%", "48%", "60%", "54%", "66%", "40%"].map((width) => (
+        <div key={width} className="grid grid-cols-[96px_minmax(0,1fr)] items-center">
+          <Skeleton width="56px" />
+          <Skeleton width={width} />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,109 @@
+import type { EventDetail } from "#/api/oriel.gen.ts";
+import { eventPath } from "#/lib/event-name.ts";
+import { formatQuery, type OpenEvent } from "#/lib/search.ts";
+import { utc } from "#/lib/time.ts";
+import { Button, buttonClass } from "#/ui/controls.tsx";
+import { useCopy } from "#/ui/copy.tsx";
+import { Icon } from "#/ui/icons.tsx";
+import { Menu, type MenuItem } from "#/ui/popover.tsx";
+import { useZone } from "#/ui/zone.tsx";
+import { prettyCopy } from "./EventData.tsx";
+import { dataUrl } from "./query.ts";
+
+/** The address of an event's own page, in the zone that is shown. */
+export function usePermalink(open: OpenEvent): string {
+  const zone = useZone();
+  return `${eventPath(open.name)}${formatQuery({
+    ...(open.time && { time: [open.time] }),
+    ...(zone !== utc && { zone: [zone] }),
+  })}`;
+}
+
+/** Copy, link and download: the same on the pane and on the page. */
+export function EventActions({
+  open,
+  detail,
+  size,
+}: {
+  open: OpenEvent;
+  detail: EventDetail | undefined;
+  size: "small" | "normal";
+}) {
+  const copy = useCopy();
+  const link = usePermalink(open);
+  const waiting = detail ? undefined : "The event is still being read.";
+  return (
+    <>
+      {detail ? (
+        <Menu
+          label="Copy"
+          items={copyItems(detail, copy)}
+          trigger={{
+            className: buttonClass("plain", size),
+            children: (
+              <>
+                <Icon name="copy" className="-ml-0.5 text-ink-2" />
+                Copy
+                <Icon name="down" small className="text-ink-2" />
+              </>
+            ),
+          }}
+        />
+      ) : (
+        <Button size={size} icon="copy" unavailable={waiting}>
+          Copy
+          <Icon name="down" small />
+        </Button>
+      )}
+      <Button
+        size={size}
+        icon="link"
+        title="Copy the address of this event"
+        onClick={() => copy(new URL(link, location.href).href, "the link")}
+      >
+        Link
+      </Button>
+      <a
+        href={dataUrl(open)}
+        download
+        className={buttonClass("plain", size)}
+        title="Download the data, byte for byte"
+      >
+        <Icon name="download" className="-ml-0.5 text-ink-2" />
+        {size === "small" ? "Raw" : "Download raw"}
+      </a>
+    </>
+  );
+}
+
+function copyItems(detail: EventDetail, copy: (text: string, what: string) => void): MenuItem[][] {
+  const { event, dataText, dataBase64 } = detail;
+  const data: MenuItem[] = [];
+  if (dataText !== undefined) {
+    data.push({ label: "Data as received", icon: "copy", onSelect: () => copy(dataText, "the data") });
+    if (event.dataKind === "json") {
+      // Printed on demand: a megabyte takes tens of milliseconds.
+      data.push({
+        label: "Data, printed",
+        icon: "copy",
+        onSelect: () => copy(prettyCopy(detail) ?? dataText, "the data, printed"),
+      });
+    }
+  } else if (dataBase64 !== undefined) {
+    data.push({
+      label: "Data as base64",
+      icon: "copy",
+      onSelect: () => copy(dataBase64, "the data as base64"),
+    });
+  }
+  const identity: MenuItem[] = [
+    { label: "id", icon: "copy", onSelect: () => copy(event.id, "the id") },
+    { label: "source", icon: "copy", onSelect: () => copy(event.source, "the source") },
+    { label: "Kafka position", icon: "copy", onSelect: () => copy(positionText(detail), "the position") },
+  ];
+  return data.length > 0 ? [data, identity] : [identity];
+}
+
+function positionText({ event: { position } }: EventDetail): string {
+  return `${position.topic}/${position.partition}/${position.offset}`;
+}

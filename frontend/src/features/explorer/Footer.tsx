@@ -1,0 +1,35 @@
+import { timeOfDay } from "#/lib/time.ts";
+import { Kbd } from "#/ui/controls.tsx";
+import { useZone } from "#/ui/zone.tsx";
+import type { Run } from "./useRun.ts";
+
+const hints: readonly [string, readonly string[]][] = [
+  ["move", ["j", "k"]],
+  ["open", ["Enter"]],
+  ["search", ["/"]],
+  ["time", ["d"]],
+  ["close", ["Esc"]],
+  ["all keys", ["?"]],
+];
+
+export function Footer({ run }: { run: Run }) {
+  const zone = useZone();
+  return (
+    <footer className="hidden h-6 flex-none items-center gap-3 overflow-hidden border-t border-line bg-surface px-3 t-11 whitespace-nowrap text-ink-3 wide:flex wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0">
+      {hints.map(([what, keys]) => (
+        <span key={what} className="inline-flex items-center gap-1">
+          {keys.map((key) => (
+            <Kbd key={key}>{key}</Kbd>
+          ))}
+          {what}
+        </span>
+      ))}
+      <span className="flex-1" />
+      {run.found && (
+        <span className="group-data-open:hidden dock:group-data-open:inline">
+          Snapshot {timeOfDay(run.found.takenAt, zone)}
+        </span>
+      )}
+    </footer>
+  );
+}

@@ -1,0 +1,32 @@
+import type { Ref } from "react";
+import { Icon } from "#/ui/icons.tsx";
+
+const names = ["Severity", "Type", "Source", "Subject", "Summary"];
+
+export function ListHead({ ref, zone }: { ref: Ref<HTMLDivElement>; zone: string }) {
+  return (
+    <div role="rowgroup" className="sticky top-0 z-10 hidden bg-surface wide:block">
+      <div
+        ref={ref}
+        role="row"
+        aria-rowindex={1}
+        className="grid h-7 grid-cols-(--list-columns) items-center gap-x-2 border-b border-line px-3 t-11 font-medium whitespace-nowrap text-ink-2"
+      >
+        <span
+          role="columnheader"
+          aria-sort="descending"
+          className="flex items-center gap-1 overflow-hidden"
+          title={`Newest first, in ${zone}`}
+        >
+          <span className="cut">Time, {zone.split("/").at(-1)?.replaceAll("_", " ")}</span>
+          <Icon name="sort" small />
+        </span>
+        {names.map((name) => (
+          <span key={name} role="columnheader">
+            {name}
+          </span>
+        ))}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,138 @@
+import { ApiError } from "#/lib/http.ts";
+import type { Filter, Search } from "#/lib/search.ts";
+import { rangeText } from "#/lib/time.ts";
+import { Blank } from "#/ui/blank.tsx";
+import { Button, Note, Skeleton } from "#/ui/controls.tsx";
+import { useCopy } from "#/ui/copy.tsx";
+import { useZone } from "#/ui/zone.tsx";
+import type { Found } from "./useRun.ts";
+
+const widths: readonly (readonly [string, string, string])[] = [
+  ["88%", "72%", "64%"],
+  ["70%", "60%", "80%"],
+  ["82%", "72%", "40%"],
+  ["64%", "66%", "72%"],
+  ["90%", "72%", "52%"],
+];
+
+/** Rows of the height and columns that the real ones will have. */
+export function LoadingRows({ narrow }: { narrow: boolean }) {
+  return (
+    <div role="row" className="contents">
+      <div role="gridcell" aria-label="Searching" className="contents">
+        {Array.from({ length: narrow ? 12 : 24 }, (_, index) => {
+          const [type, source, summary] = widths[index % widths.length] ?? ["80%", "70%", "60%"];
+          return (
+            <div
+              // biome-ignore lint/suspicious/noArrayIndexKey: the rows are alike
+              key={index}
+              className="grid h-14 grid-cols-[84px_52px_minmax(0,1fr)] items-center gap-x-2 px-4 hairline wide:h-7 wide:grid-cols-(--list-columns) wide:px-3"
+            >
+              <Skeleton width="84px" />
+              <Skeleton width="44px" />
+              <Skeleton width={type} />
+              {!narrow && (
+                <>
+                  <Skeleton width={source} />
+                  <Skeleton width="80%" />
+                  <Skeleton width={summary} />
+                </>
+              )}
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+export function EmptyResults({
+  found,
+  search,
+  onFilters,
+  onWindow,
+}: {
+  found: Found;
+  search: Search;
+  onFilters: (filters: readonly Filter[]) => void;
+  onWindow: (from: string | undefined, until: string | undefined) => void;
+}) {
+  const zone = useZone();
+  const filtered = search.filters.length > 0;
+  const words = search.query !== "";
+  return (
+    <div role="row">
+      <div role="gridcell" className="grid min-h-80 place-content-center">
+        <Blank
+          icon={filtered || words ? "search" : "clock"}
+          heading={filtered || words ? "No events match" : "No events in this window"}
+        >
+          <p>
+            Nothing {rangeText(found.from, found.until, zone)} {zone}
+            {words && (
+              <>
+                {" "}
+                with the words <span className="mono-12 text-ink wrap-anywhere">{search.query}</span>
+              </>
+            )}
+            {filtered &&
+              ` and ${search.filters.length === 1 ? "the filter" : `${search.filters.length} filters`} above`}
+            .
+          </p>
+          <div className="flex flex-wrap justify-center gap-2">
+            {filtered && (
+              <Button onClick={() => onFilters([])}>
+                Remove the {search.filters.length === 1 ? "filter" : "filters"}
+              </Button>
+            )}
+            <Button onClick={() => onWindow(undefined, undefined)}>Last 24 hours</Button>
+            <Button onClick={() => onWindow("-30d", undefined)}>Last 30 days</Button>
+          </div>
+        </Blank>
+      </div>
+    </div>
+  );
+}
+
+/** In the place of the rows where there have never been any. */
+export function FailedResults({
+  error,
+  inQuery,
+  onRetry,
+}: {
+  error: Error;
+  inQuery: boolean;
+  onRetry: () => void;
+}) {
+  const copy = useCopy();
+  const codes = error instanceof ApiError ? codesOf(error) : error.name;
+  return (
+    <div className="min-h-0 flex-1 overflow-auto p-4">
+      <Note look="error" fact={inQuery ? "The query was not run." : "The search failed."} codes={codes}>
+        {error.message}
+        <span className="mt-2 flex gap-2">
+          {!inQuery && (
+            <Button size="small" icon="refresh" onClick={onRetry}>
+              Try again
+            </Button>
+          )}
+          <Button
+            size="small"
+            look="ghost"
+            icon="copy"
+            onClick={() => copy(`${error.message}\n${codes}`, "the details")}
+          >
+            Copy details
+          </Button>
+        </span>
+      </Note>
+    </div>
+  );
+}
+
+export function codesOf(error: ApiError): string {
+  const reasons = error.details.map(({ reason }) => reason);
+  return [error.status, ...new Set(reasons), error.requestId && `request ${error.requestId}`]
+    .filter(Boolean)
+    .join(" · ");
+}

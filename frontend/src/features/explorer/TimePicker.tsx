@@ -1,0 +1,250 @@
+import { useId, useState } from "react";
+import {
+  acceptedBounds,
+  browserZone,
+  offsetLabel,
+  rangeText,
+  readBound,
+  relative,
+  shortTime,
+  utc,
+} from "#/lib/time.ts";
+import { Button, buttonClass, Segments } from "#/ui/controls.tsx";
+import { Icon } from "#/ui/icons.tsx";
+import { Popover } from "#/ui/popover.tsx";
+import { useZoneSwitch } from "#/ui/zone.tsx";
+import type { Found } from "./useRun.ts";
+
+export const defaultFrom = "-24h";
+const presets = ["-15m", "-1h", "-6h", "-24h", "-7d", "-30d"] as const;
+
+function windowName(from: string | undefined, until: string | undefined): string {
+  const span = relative(from ?? defaultFrom);
+  return span && until === undefined ? `Last ${span.name}` : "Fixed window";
+}
+
+export function TimePicker({
+  from,
+  until,
+  found,
+  outdated,
+  open,
+  onOpenChange,
+  onChange,
+}: {
+  from: string | undefined;
+  until: string | undefined;
+  found: Found | undefined;
+  outdated: boolean;
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  onChange: (from: string | undefined, until: string | undefined) => void;
+}) {
+  const { zone } = useZoneSwitch();
+  const range = literalRange(from, until, outdated ? undefined : found, zone);
+  return (
+    <Popover
+      label="Time window"
+      align="end"
+      open={open}
+      onOpenChange={onOpenChange}
+      trigger={{
+        className: `${buttonClass("plain", "large")} max-w-full`,
+        title: "Time window (d)",
+        children: (
+          <>
+            <Icon name="clock" className="-ml-0.5 text-ink-2" />
+            {windowName(from, until)}
+            <span className="cut mono-11 text-ink-3">{range}</span>
+            <Icon name="down" small className="text-ink-2" />
+          </>
+        ),
+      }}
+    >
+      <Choices
+        from={from}
+        until={until}
+        onChoose={(nextFrom, nextUntil) => {
+          onOpenChange(false);
+          onChange(nextFrom, nextUntil);
+        }}
+      />
+    </Popover>
+  );
+}
+
+/** The window as dates; where the server has not fixed it yet, as this browser's clock sees it. */
+function literalRange(
+  from: string | undefined,
+  until: string | undefined,
+  found: Found | undefined,
+  zone: string,
+): string {
+  if (found) return rangeText(found.from, found.until, zone);
+  const now = Date.now();
+  const instant = (bound: string) => {
+    const span = relative(bound);
+    return span ? new Date(now - span.ms).toISOString() : bound;
+  };
+  const start = instant(from ?? defaultFrom);
+  const end = until === undefined ? undefined : instant(until);
+  if (Number.isNaN(Date.parse(start)) || (end !== undefined && Number.isNaN(Date.parse(end)))) return "";
+  return rangeText(start, end, zone);
+}
+
+function Choices({
+  from,
+  until,
+  onChoose,
+}: {
+  from: string | undefined;
+  until: string | undefined;
+  onChoose: (from: string | undefined, until: string | undefined) => void;
+}) {
+  const { zone, setZone } = useZoneSwitch();
+  const [now] = useState(Date.now);
+  return (
+    <>
+      <ul className="mb-2 border-b border-line pb-2" aria-label="Windows that end now">
+        {presets.map((preset) => {
+          const span = relative(preset);
+          const chosen = until === undefined && (from ?? defaultFrom) === preset;
+          return (
+            <li key={preset}>
+              <button
+                type="button"
+                aria-pressed={chosen}
+                className="flex h-10 w-full items-center rounded-2 px-2 text-left hover:bg-hover aria-pressed:bg-accent-tint aria-pressed:text-accent wide:h-7"
+                onClick={() => onChoose(preset === defaultFrom ? undefined : preset, undefined)}
+              >
+                Last {span?.name}
+                <span className="ml-auto mono-11 text-ink-3">
+                  {shortTime(new Date(now - (span?.ms ?? 0)).toISOString(), zone)} –
+                </span>
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      <AbsoluteForm from={from} until={until} now={now} onChoose={onChoose} />
+      <div className="mt-2 flex items-center gap-2 border-t border-line px-2 pt-2 text-ink-2">
+        <span className="flex-1">Zone</span>
+        <ZoneSegments zone={zone} onChange={setZone} />
+      </div>
+    </>
+  );
+}
+
+function ZoneSegments({ zone, onChange }: { zone: string; onChange: (zone: string) => void }) {
+  const own = browserZone();
+  const options = [
+    { value: utc, label: "UTC" },
+    { value: own, label: "Browser", title: own },
+    { value: zone, label: zone },
+  ].filter((option, index, all) => all.findIndex(({ value }) => value === option.value) === index);
+  return <Segments label="Time zone" value={zone} options={options} onChange={onChange} />;
+}
+
+/** A bound as it stands in a text field: relative as it is, a time in the zone's clock. */
+function fieldText(bound: string | undefined, zone: string): string {
+  if (bound === undefined) return "";
+  const ms = Date.parse(bound);
+  if (relative(bound) || Number.isNaN(ms)) return bound;
+  const local = new Date(ms).toLocaleString("sv-SE", { timeZone: zone });
+  return local + (/\.\d+/.exec(bound)?.[0] ?? "");
+}
+
+function AbsoluteForm({
+  from,
+  until,
+  now,
+  onChoose,
+}: {
+  from: string | undefined;
+  until: string | undefined;
+  now: number;
+  onChoose: (from: string | undefined, until: string | undefined) => void;
+}) {
+  const { zone } = useZoneSwitch();
+  const [fromText, setFrom] = useState(() => fieldText(from ?? defaultFrom, zone));
+  const [untilText, setUntil] = useState(() => fieldText(until, zone));
+  const [tried, setTried] = useState(false);
+  const hint = useId();
+  const start = readBound(fromText, zone, now);
+  const end = untilText.trim() === "" ? { value: undefined } : readBound(untilText, zone, now);
+  const fault = faultOf(start, end, now);
+  return (
+    <form
+      className="grid grid-cols-[48px_minmax(0,1fr)] items-center gap-x-2 gap-y-1.5 px-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (fault === undefined && "value" in start && "value" in end) onChoose(start.value, end.value);
+      }}
+    >
+      <Bound label="From" text={fromText} onText={setFrom} describedBy={hint} placeholder="-1h" />
+      <Bound
+        label="Until"
+        text={untilText}
+        onText={setUntil}
+        describedBy={hint}
+        placeholder="open: later events show too"
+      />
+      <p id={hint} className={`col-span-2 min-h-8 ${tried && fault ? "text-error" : "text-ink-3"}`}>
+        {tried && fault
+          ? fault
+          : `In ${zone === utc ? utc : `${zone}, ${offsetLabel(now, zone)}`}. ${acceptedBounds}.`}
+      </p>
+      <span className="col-span-2 flex justify-end">
+        <Button type="submit" look="primary">
+          Apply
+        </Button>
+      </span>
+    </form>
+  );
+}
+
+function faultOf(
+  start: ReturnType<typeof readBound>,
+  end: { value: string | undefined } | { error: string },
+  now: number,
+): string | undefined {
+  if ("error" in start) return `From: ${start.error}`;
+  if ("error" in end) return `Until: ${end.error}`;
+  if (end.value === undefined) return undefined;
+  const instant = (bound: string) => now - (relative(bound)?.ms ?? now - Date.parse(bound));
+  return instant(end.value) > instant(start.value) ? undefined : "Until must be later than From.";
+}
+
+function Bound({
+  label,
+  text,
+  onText,
+  describedBy,
+  placeholder,
+}: {
+  label: string;
+  text: string;
+  onText: (text: string) => void;
+  describedBy: string;
+  placeholder: string;
+}) {
+  const id = useId();
+  return (
+    <>
+      <label htmlFor={id} className="text-ink-2">
+        {label}
+      </label>
+      <input
+        id={id}
+        value={text}
+        placeholder={placeholder}
+        aria-describedby={describedBy}
+        autoComplete="off"
+        spellCheck={false}
+        onChange={(event) => onText(event.currentTarget.value)}
+        className="h-11 rounded-2 border border-line-3 bg-surface px-2 font-mono text-[16px]/4 placeholder:text-ink-3 wide:h-7 wide:text-[12px]/4"
+      />
+    </>
+  );
+}

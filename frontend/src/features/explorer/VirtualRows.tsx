@@ -1,0 +1,84 @@
+import type { VirtualItem } from "@tanstack/react-virtual";
+import { type CellName, EventRow, type RowProps } from "./EventRow.tsx";
+import { ListEnd } from "./ListEnd.tsx";
+import type { Row } from "./rows.ts";
+import type { HoveredCell } from "./useHoveredCell.ts";
+import type { Found, Run } from "./useRun.ts";
+
+interface VirtualRowsProps {
+  readonly items: readonly VirtualItem[];
+  readonly height: number;
+  readonly rows: readonly Row[];
+  readonly run: Run;
+  readonly found: Found;
+  readonly cursor: number;
+  readonly active: CellName | undefined;
+  readonly hovered: HoveredCell | undefined;
+  /** What every row gets alike. */
+  readonly shared: Pick<RowProps, "zone" | "fits" | "words" | "onAction" | "onCopy">;
+}
+
+/** The rows in sight, each at its place in the height of all. */
+export function VirtualRows({ items, height, rows, ...rest }: VirtualRowsProps) {
+  return (
+    <div role="rowgroup" className="absolute inset-x-0 top-0" style={{ height }}>
+      {items.map((item) => {
+        const row = rows[item.index];
+        return (
+          row && (
+            <div
+              key={item.key}
+              role="presentation"
+              className="absolute inset-x-0 top-0"
+              style={{ height: item.size, transform: `translateY(${item.start}px)` }}
+            >
+              <AnyRow row={row} {...rest} />
+            </div>
+          )
+        );
+      })}
+    </div>
+  );
+}
+
+function AnyRow({ row, ...rest }: { row: Row } & Omit<VirtualRowsProps, "items" | "height" | "rows">) {
+  if (row.kind === "event") return <ResultRow index={row.index} {...rest} />;
+  return (
+    <div role="row" className="h-full">
+      {row.kind === "day" ? (
+        <div
+          role="gridcell"
+          className="flex h-full items-center bg-sunken px-4 t-11 font-medium text-ink-2 hairline wide:px-3"
+        >
+          {row.label}
+        </div>
+      ) : (
+        <ListEnd run={rest.run} found={rest.found} zone={rest.shared.zone} />
+      )}
+    </div>
+  );
+}
+
+function ResultRow({
+  index,
+  found,
+  cursor,
+  active,
+  hovered,
+  shared,
+}: { index: number } & Omit<VirtualRowsProps, "items" | "height" | "rows" | "run">) {
+  const event = found.events[index];
+  if (!event) return null;
+  const current = index === cursor;
+  return (
+    <EventRow
+      {...shared}
+      event={event}
+      index={index}
+      id={`event-${index}`}
+      current={current}
+      hovered={hovered?.index === index ? hovered.field : undefined}
+      active={current ? active : undefined}
+    />
+  );
+}

@@ -1,0 +1,34 @@
+import type { Event } from "#/api/oriel.gen.ts";
+import { dayKey, dayName, dayStart } from "#/lib/time.ts";
+
+/** What the list shows line by line: events, and a rule with the date wherever the day changes. */
+export type Row =
+  | { readonly kind: "event"; readonly index: number }
+  | { readonly kind: "day"; readonly label: string }
+  | { readonly kind: "end" };
+
+export interface Rows {
+  readonly rows: readonly Row[];
+  /** The row of the event with an index. */
+  readonly rowOf: readonly number[];
+}
+
+/** Lays events, newest first, out in rows. The first day has no rule where it is `today`. */
+export function layRows(events: readonly Event[], zone: string, today: string): Rows {
+  const rows: Row[] = [];
+  const rowOf: number[] = [];
+  // Days are told apart by their first instant, as asking the zone for every event is slow.
+  let start = Number.POSITIVE_INFINITY;
+  for (const [index, event] of events.entries()) {
+    const ms = Date.parse(event.occurredAt);
+    if (ms < start) {
+      start = dayStart(event.occurredAt, zone);
+      if (index > 0 || dayKey(event.occurredAt, zone) !== today)
+        rows.push({ kind: "day", label: dayName(event.occurredAt, zone) });
+    }
+    rowOf.push(rows.length);
+    rows.push({ kind: "event", index });
+  }
+  rows.push({ kind: "end" });
+  return { rows, rowOf };
+}

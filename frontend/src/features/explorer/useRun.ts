@@ -1,0 +1,118 @@
+import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback, useEffect, useMemo, useState } from "react";
+import { createSnapshot, type Event, type EventPage, listEvents, type Snapshot } from "#/api/oriel.gen.ts";
+import { listParams, type Search } from "#/lib/search.ts";
+
+const pageSize = 100;
+
+interface Page {
+  readonly page: EventPage;
+  readonly snapshot: Snapshot;
+  /** When this browser got the snapshot. */
+  readonly takenAt: string;
+}
+
+/** What one run of a search has found so far; it never changes under the eye but by paging on. */
+export interface Found {
+  readonly events: readonly Event[];
+  /** The window as absolute bounds. */
+  readonly from: string;
+  readonly until: string | undefined;
+  readonly takenAt: string;
+  /** How far back the last page looked. */
+  readonly coveredFrom: string;
+  /** Whether the last page found nothing and there is more to look at. */
+  readonly lookedInVain: boolean;
+}
+
+export interface Run {
+  readonly found: Found | undefined;
+  /** The rows belong to an earlier search or snapshot than the one asked for. */
+  readonly outdated: boolean;
+  readonly searching: boolean;
+  readonly error: Error | null;
+  readonly hasMore: boolean;
+  readonly loadingMore: boolean;
+  readonly moreError: Error | null;
+  readonly more: () => void;
+  readonly again: () => void;
+}
+
+const runKey = ["explorer", "run"] as const;
+
+/**
+ * Runs a search on a snapshot: absolute bounds and what was stored then, for all pages. `again`
+ * takes a new one. Rows of the last search that succeeded stay until the next has an answer.
+ */
+export function useRun(search: Search): Run {
+  const client = useQueryClient();
+  const [run, setRun] = useState(() => client.getQueryData<number>(runKey) ?? 0);
+  const { from, until } = search;
+  const filter = listParams(search);
+
+  const query = useInfiniteQuery({
+    queryKey: ["events", filter, from ?? null, until ?? null, run],
+    initialPageParam: undefined as { snapshot: Snapshot; takenAt: string; token: string } | undefined,
+    queryFn: async ({ pageParam, signal }): Promise<Page> => {
+      const bounds = { ...(from && { from }), ...(until && { until }) };
+      const snapshot = pageParam?.snapshot ?? (await createSnapshot(bounds, { signal }));
+      const takenAt = pageParam?.takenAt ?? new Date().toISOString();
+      const token = pageParam && { pageToken: pageParam.token };
+      const page = await listEvents(
+        { ...filter, snapshot: snapshot.snapshot, pageSize, ...token },
+        { signal },
+      );
+      return { page, snapshot, takenAt };
+    },
+    getNextPageParam: ({ page, snapshot, takenAt }) =>
+      page.nextPageToken ? { snapshot, takenAt, token: page.nextPageToken } : undefined,
+    placeholderData: keepPreviousData,
+    gcTime: 600_000,
+  });
+
+  const { data, isPlaceholderData, isFetchNextPageError, error } = query;
+  const current = useMemo(() => (data ? collect(data.pages) : undefined), [data]);
+  const [last, setLast] = useState<Found>();
+  useEffect(() => {
+    if (current) setLast(current);
+  }, [current]);
+
+  const again = useCallback(() => {
+    const next = (client.getQueryData<number>(runKey) ?? 0) + 1;
+    client.setQueryDefaults(runKey, { gcTime: Number.POSITIVE_INFINITY });
+    client.setQueryData(runKey, next);
+    setRun(next);
+  }, [client]);
+
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage({ cancelRefetch: false });
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+
+  const outdated = isPlaceholderData || current === undefined;
+  return {
+    found: current ?? last,
+    outdated,
+    searching: query.isFetching && !isFetchingNextPage,
+    error: isFetchNextPageError ? null : error,
+    hasMore: !outdated && hasNextPage,
+    loadingMore: isFetchingNextPage,
+    moreError: isFetchNextPageError ? error : null,
+    more,
+    again,
+  };
+}
+
+function collect(pages: readonly Page[]): Found | undefined {
+  const first = pages[0];
+  const last = pages.at(-1);
+  if (!first || !last) return undefined;
+  return {
+    events: pages.flatMap(({ page }) => page.events),
+    from: first.snapshot.from,
+    until: first.snapshot.until,
+    takenAt: first.takenAt,
+    coveredFrom: last.page.covered.from,
+    lookedInVain: last.page.events.length === 0 && last.page.nextPageToken !== undefined,
+  };
+}

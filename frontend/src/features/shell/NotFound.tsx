@@ -1,0 +1,16 @@
+import { Link } from "@tanstack/react-router";
+import { Blank } from "#/ui/blank.tsx";
+import { buttonClass } from "#/ui/controls.tsx";
+
+export function NotFound() {
+  return (
+    <main className="grid flex-1 place-content-center">
+      <Blank icon="search" heading="Nothing is at this address" headingLevel="h1">
+        <p>The page may have been named differently. Links to events start with /events/.</p>
+        <Link to="/explore" className={buttonClass()}>
+          Explore events
+        </Link>
+      </Blank>
+    </main>
+  );
+}

@@ -1,0 +1,38 @@
+/** Names of events: `{source}:{id}`, every byte of either outside `A-Za-z0-9-._~` percent-encoded. */
+
+const prefix = "events/";
+
+function escaped(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replace(
+    /[!'()*]/g,
+    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}
+
+export function eventName(source: string, id: string): string {
+  return `${escaped(source)}:${escaped(id)}`;
+}
+
+/** The name without the collection in front. */
+export function shortName(resource: string): string {
+  return resource.startsWith(prefix) ? resource.slice(prefix.length) : resource;
+}
+
+/** Source and id of a name; undefined where it is none. */
+export function parseEventName(name: string): { source: string; id: string } | undefined {
+  const colon = name.indexOf(":");
+  if (colon < 0) return undefined;
+  try {
+    return {
+      source: decodeURIComponent(name.slice(0, colon)),
+      id: decodeURIComponent(name.slice(colon + 1)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+/** The page of an event. The name is already escaped for a path. */
+export function eventPath(name: string): string {
+  return `/events/${name}`;
+}

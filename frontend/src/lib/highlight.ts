@@ -1,0 +1,53 @@
+/** Finds the words of a query in a text that is shown, ignoring case and accents. */
+
+/** The words that a query asks for; quotes and other syntax are not searched for here. */
+export function queryWords(query: string): string[] {
+  return query.split(/[\s"()*]+/u).filter((word) => word !== "" && !/^(?:AND|OR|NOT|-.*)$/.test(word));
+}
+
+/** Folds without changing the number of units, so that offsets hold. */
+function fold(text: string): string {
+  let out = "";
+  for (const char of text) {
+    const base = char
+      .normalize("NFD")
+      .replace(/\p{Mn}+/gu, "")
+      .toLowerCase();
+    out += base.length === char.length ? base : char;
+  }
+  return out;
+}
+
+export interface Run {
+  readonly text: string;
+  readonly start: number;
+  readonly marked: boolean;
+}
+
+export function highlight(text: string, words: readonly string[]): Run[] {
+  const folded = fold(text);
+  const spans = words
+    .map(fold)
+    .filter((word) => word !== "")
+    .flatMap((word) => occurrences(folded, word))
+    .toSorted((a, b) => a.start - b.start);
+  const runs: Run[] = [];
+  let at = 0;
+  for (const { start, end } of spans) {
+    if (end <= at) continue;
+    const from = Math.max(start, at);
+    if (from > at) runs.push({ text: text.slice(at, from), start: at, marked: false });
+    runs.push({ text: text.slice(from, end), start: from, marked: true });
+    at = end;
+  }
+  if (at < text.length) runs.push({ text: text.slice(at), start: at, marked: false });
+  return runs;
+}
+
+function occurrences(text: string, word: string): { start: number; end: number }[] {
+  const found = [];
+  for (let i = text.indexOf(word); i >= 0; i = text.indexOf(word, i + word.length)) {
+    found.push({ start: i, end: i + word.length });
+  }
+  return found;
+}

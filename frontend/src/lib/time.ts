@@ -1,0 +1,219 @@
+/**
+ * Times as the server sends them (RFC 3339 with up to nine fraction digits), shown in a named zone.
+ * Fractions are cut, never rounded: an instant never moves into the next second.
+ */
+
+export const utc = "UTC";
+
+export function isZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: name });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function browserZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone || utc;
+}
+
+interface Wall {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hour: number;
+  readonly minute: number;
+  readonly second: number;
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function formatFor(zone: string): Intl.DateTimeFormat {
+  let format = formats.get(zone);
+  if (!format) {
+    format = new Intl.DateTimeFormat("en-u-ca-iso8601-nu-latn", {
+      timeZone: zone,
+      year: "numeric",
+      month: "numeric",
+      day: "numeric",
+      hour: "numeric",
+      minute: "numeric",
+      second: "numeric",
+      hourCycle: "h23",
+    });
+    formats.set(zone, format);
+  }
+  return format;
+}
+
+function wallOf(ms: number, zone: string): Wall {
+  const wall = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
+  for (const { type, value } of formatFor(zone).formatToParts(ms)) {
+    if (type in wall) wall[type as keyof Wall] = Number(value);
+  }
+  return wall;
+}
+
+function asUtc(wall: Wall): number {
+  return Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second);
+}
+
+/** Milliseconds by which the zone's clock is ahead of UTC at an instant. */
+export function offsetAt(ms: number, zone: string): number {
+  const second = Math.floor(ms / 1000) * 1000;
+  return asUtc(wallOf(second, zone)) - second;
+}
+
+const two = (n: number) => String(n).padStart(2, "0");
+const months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+const weekdays = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
+/** `UTC`, or an offset such as `+05:30`. */
+export function offsetLabel(ms: number, zone: string): string {
+  if (zone === utc) return utc;
+  const minutes = Math.round(offsetAt(ms, zone) / 60_000);
+  const sign = minutes < 0 ? "−" : "+";
+  return `${sign}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
+}
+
+/** The fraction digits of an RFC 3339 time, cut or filled to `digits`. */
+function fraction(time: string, digits: number): string {
+  const sent = /\.(\d+)/.exec(time)?.[1] ?? "";
+  return digits === 0 ? "" : `.${sent.slice(0, digits).padEnd(digits, "0")}`;
+}
+
+function clock(wall: Wall): string {
+  return `${two(wall.hour)}:${two(wall.minute)}:${two(wall.second)}`;
+}
+
+const shortDay = (wall: Wall) => `${wall.day} ${months[wall.month - 1]}`;
+
+/** `15:02:10.982` */
+export function timeOfDay(time: string, zone: string, digits = 3): string {
+  return clock(wallOf(Date.parse(time), zone)) + fraction(time, digits);
+}
+
+/** `2026-11-30 15:02:10.982 UTC` */
+export function dateAndTime(time: string, zone: string, digits = 6): string {
+  const ms = Date.parse(time);
+  const wall = wallOf(ms, zone);
+  const date = `${String(wall.year).padStart(4, "0")}-${two(wall.month)}-${two(wall.day)}`;
+  return `${date} ${clock(wall)}${fraction(time, digits)} ${offsetLabel(ms, zone)}`;
+}
+
+/** A key that is equal for times of one calendar day of the zone. */
+export function dayKey(time: string, zone: string): string {
+  const wall = wallOf(Date.parse(time), zone);
+  return `${wall.year}-${two(wall.month)}-${two(wall.day)}`;
+}
+
+/** `Monday, 30 November 2026` in short: `Monday 30 Nov 2026` */
+export function dayName(time: string, zone: string): string {
+  const wall = wallOf(Date.parse(time), zone);
+  const weekday = weekdays[new Date(asUtc(wall)).getUTCDay()];
+  return `${weekday} ${shortDay(wall)} ${wall.year}`;
+}
+
+/** `30 Nov 15:02:10` */
+export function shortTime(time: string, zone: string): string {
+  const wall = wallOf(Date.parse(time), zone);
+  return `${shortDay(wall)} ${clock(wall)}`;
+}
+
+/** `30 Nov 14:02:11 – 15:02:11`; without an end `since 30 Nov 14:02:11`. */
+export function rangeText(from: string, until: string | undefined, zone: string): string {
+  if (until === undefined) return `since ${shortTime(from, zone)}`;
+  const end = dayKey(from, zone) === dayKey(until, zone) ? timeOfDay(until, zone, 0) : shortTime(until, zone);
+  return `${shortTime(from, zone)} – ${end}`;
+}
+
+/** How much later `b` is than `a`: `38 ms`, `4.1 s`, `12 min`, `3 h`, `2 d`. */
+export function lag(a: string, b: string): string {
+  const ms = Date.parse(b) - Date.parse(a);
+  const size = Math.abs(ms);
+  if (size < 1000) return `${size} ms`;
+  if (size < 60_000) return `${(size / 1000).toFixed(1)} s`;
+  if (size < 3_600_000) return `${Math.floor(size / 60_000)} min`;
+  if (size < 86_400_000) return `${Math.floor(size / 3_600_000)} h`;
+  return `${Math.floor(size / 86_400_000)} d`;
+}
+
+const units: Readonly<Record<string, { ms: number; name: string }>> = {
+  s: { ms: 1000, name: "second" },
+  m: { ms: 60_000, name: "minute" },
+  h: { ms: 3_600_000, name: "hour" },
+  d: { ms: 86_400_000, name: "day" },
+};
+
+const relativePattern = /^-(\d{1,6})([smhd])$/;
+
+/** Milliseconds before now that a relative time such as `-1h` names. */
+export function relative(text: string): { ms: number; name: string } | undefined {
+  const match = relativePattern.exec(text);
+  const unit = units[match?.[2] ?? ""];
+  if (!match || !unit) return undefined;
+  const n = Number(match[1]);
+  return { ms: n * unit.ms, name: `${n} ${unit.name}${n === 1 ? "" : "s"}` };
+}
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+const wallPattern = /^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:[T ]?(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?)?$/;
+
+/** What a person typed as a bound: the value for the URL and the API, or what is accepted instead. */
+export type Bound = { readonly value: string } | { readonly error: string };
+
+export const acceptedBounds = "2026-11-30 14:05, 14:05:30, 2026-11-30T14:05:30Z or -1h (s, m, h, d)";
+
+/** Reads a bound: relative, RFC 3339, or a wall time of the zone (without a date, today's). */
+export function readBound(input: string, zone: string, now: number): Bound {
+  const text = input.trim();
+  if (relative(text)) return { value: text };
+  if (rfc3339.test(text)) {
+    const time = text.toUpperCase().replace(" ", "T");
+    return Number.isNaN(Date.parse(time)) ? { error: "This date does not exist." } : { value: time };
+  }
+  const match = wallPattern.exec(text);
+  if (!match || text === "") return { error: `Accepted: ${acceptedBounds}.` };
+  const today = wallOf(now, zone);
+  const pick = (index: number, otherwise: number) =>
+    match[index] === undefined ? otherwise : Number(match[index]);
+  const dated = match[1] !== undefined;
+  const wall: Wall = {
+    year: dated ? pick(1, 0) : today.year,
+    month: dated ? pick(2, 0) : today.month,
+    day: dated ? pick(3, 0) : today.day,
+    hour: pick(4, 0),
+    minute: pick(5, 0),
+    second: pick(6, 0),
+  };
+  const echo = new Date(asUtc(wall));
+  const real =
+    echo.getUTCMonth() === wall.month - 1 &&
+    echo.getUTCDate() === wall.day &&
+    wall.hour < 24 &&
+    wall.minute < 60 &&
+    wall.second < 60;
+  if (!real) return { error: "This date or time does not exist." };
+  const instant = new Date(instantOf(wall, zone)).toISOString();
+  return { value: instant.replace(".000Z", `${match[7] ?? ""}Z`) };
+}
+
+/**
+ * The instant of a wall time. One that occurs twice, as a clock is set back, is the earlier; one that
+ * is skipped is as much later as the clock was set forward.
+ */
+function instantOf(wall: Wall, zone: string): number {
+  const guess = asUtc(wall);
+  const day = 86_400_000;
+  const before = offsetAt(guess - day, zone);
+  const candidates = [before, offsetAt(guess + day, zone)].map((offset) => guess - offset);
+  const valid = candidates.filter((instant) => instant + offsetAt(instant, zone) === guess);
+  return valid.length > 0 ? Math.min(...valid) : guess - before;
+}
+
+/** The first millisecond of the calendar day of the zone that a time lies in. */
+export function dayStart(time: string, zone: string): number {
+  const wall = wallOf(Date.parse(time), zone);
+  return instantOf({ ...wall, hour: 0, minute: 0, second: 0 }, zone);
+}

@@ -1,0 +1,178 @@
+/**
+ * Makes characters visible that would show nothing, or would reorder or disguise what surrounds
+ * them: control characters, bidirectional controls, zero-width characters, lone surrogates.
+ */
+
+const names: Readonly<Record<number, string>> = {
+  0: "NUL",
+  1: "SOH",
+  2: "STX",
+  3: "ETX",
+  4: "EOT",
+  5: "ENQ",
+  6: "ACK",
+  7: "BEL",
+  8: "BS",
+  9: "TAB",
+  10: "LF",
+  11: "VT",
+  12: "FF",
+  13: "CR",
+  14: "SO",
+  15: "SI",
+  16: "DLE",
+  17: "DC1",
+  18: "DC2",
+  19: "DC3",
+  20: "DC4",
+  21: "NAK",
+  22: "SYN",
+  23: "ETB",
+  24: "CAN",
+  25: "EM",
+  26: "SUB",
+  27: "ESC",
+  28: "FS",
+  29: "GS",
+  30: "RS",
+  31: "US",
+  127: "DEL",
+  173: "SHY",
+  8203: "ZWSP",
+  8206: "LRM",
+  8207: "RLM",
+  8232: "LSEP",
+  8233: "PSEP",
+  8234: "LRE",
+  8235: "RLE",
+  8236: "PDF",
+  8237: "LRO",
+  8238: "RLO",
+  8288: "WJ",
+  8294: "LRI",
+  8295: "RLI",
+  8296: "FSI",
+  8297: "PDI",
+  65279: "BOM",
+};
+
+/** The glyph text of a code unit that needs one. */
+export function glyphOf(code: number): string | undefined {
+  const name = names[code];
+  if (name !== undefined) return name;
+  const control = code < 0x20 || (code >= 0x7f && code <= 0x9f);
+  return control ? `U+${code.toString(16).toUpperCase().padStart(4, "0")}` : undefined;
+}
+
+/** One character of a text: how many units it has, how many columns it takes, its glyph if any. */
+export interface Cell {
+  readonly units: number;
+  readonly columns: number;
+  readonly glyph: string | undefined;
+}
+
+const plain: Cell = { units: 1, columns: 1, glyph: undefined };
+/** Of combining marks, joiners and variation selectors, which sit on the character before. */
+const mark: Cell = { units: 1, columns: 0, glyph: undefined };
+const markPattern = /^[\p{Mn}\p{Me}\u200c\u200d]$/u;
+
+function wide(point: number): boolean {
+  return (
+    (point >= 0x1100 && point <= 0x115f) ||
+    (point >= 0x2e80 && point <= 0xa4cf) ||
+    (point >= 0xac00 && point <= 0xd7a3) ||
+    (point >= 0xf900 && point <= 0xfaff) ||
+    (point >= 0xfe30 && point <= 0xfe6f) ||
+    (point >= 0xff00 && point <= 0xff60) ||
+    (point >= 0xffe0 && point <= 0xffe6) ||
+    point >= 0x1f000
+  );
+}
+
+export function cellAt(text: string, index: number): Cell {
+  const code = text.charCodeAt(index);
+  if (code >= 0x20 && code < 0x7f) return plain;
+  const glyph = glyphOf(code);
+  // A glyph box has a padding and a margin of about one column.
+  if (glyph !== undefined) return { units: 1, columns: glyph.length + 1, glyph };
+  if (code < 0x300) return plain;
+  const point = text.codePointAt(index) ?? code;
+  if (point > 0xffff) return { units: 2, columns: wide(point) ? 2 : 1, glyph: undefined };
+  if (code >= 0xd800 && code <= 0xdfff) {
+    const lone = `U+${code.toString(16).toUpperCase()}`;
+    return { units: 1, columns: lone.length + 1, glyph: lone };
+  }
+  if (markPattern.test(text.charAt(index))) return mark;
+  return wide(point) ? { units: 1, columns: 2, glyph: undefined } : plain;
+}
+
+export interface Piece {
+  readonly text: string;
+  /** Whether `text` is a glyph that stands for the character, not the character. */
+  readonly glyph: boolean;
+  /** Offset of the piece in the text it was cut from. */
+  readonly start: number;
+  /** Units that it stands for there. */
+  readonly units: number;
+}
+
+const needsGlyph = /[\p{Cc}\p{Cs}\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/u;
+
+/** Cuts a text into runs to show as they are and characters to show as glyphs. */
+export function pieces(text: string, from = 0, to = text.length): Piece[] {
+  const slice = text.slice(from, to);
+  if (!needsGlyph.test(slice))
+    return slice === "" ? [] : [{ text: slice, glyph: false, start: from, units: slice.length }];
+  const result: Piece[] = [];
+  let run = from;
+  const flush = (end: number) => {
+    if (end > run) result.push({ text: text.slice(run, end), glyph: false, start: run, units: end - run });
+  };
+  for (let i = from; i < to; ) {
+    const cell = cellAt(text, i);
+    if (cell.glyph !== undefined) {
+      flush(i);
+      result.push({ text: cell.glyph, glyph: true, start: i, units: cell.units });
+      run = i + cell.units;
+    }
+    i += cell.units;
+  }
+  flush(to);
+  return result;
+}
+
+/** How many columns of a monospaced font the text takes. */
+export function columnsOf(text: string): number {
+  let columns = 0;
+  for (let i = 0; i < text.length; ) {
+    const cell = cellAt(text, i);
+    columns += cell.columns;
+    i += cell.units;
+  }
+  return columns;
+}
+
+/** Keeps both ends of a text that is too long: identifiers differ at the end, not in the middle. */
+export function elideMiddle(text: string, columns: number): string {
+  // The usual case without counting: nothing is wider than two columns but glyphs, and those are rare.
+  if (text.length <= columns && !needsGlyph.test(text) && columnsOf(text) <= columns) return text;
+  if (columnsOf(text) <= columns) return text;
+  const room = Math.max(columns - 1, 2);
+  const tail = Math.ceil(room / 2);
+  let head = 0;
+  for (let used = 0; head < text.length; ) {
+    const cell = cellAt(text, head);
+    if (used + cell.columns > room - tail) break;
+    used += cell.columns;
+    head += cell.units;
+  }
+  let start = text.length;
+  for (let used = 0; start > head; ) {
+    const pair = start >= 2 && cellAt(text, start - 2).units === 2 ? 2 : 1;
+    const { columns: width } = cellAt(text, start - pair);
+    if (used + width > tail) break;
+    used += width;
+    start -= pair;
+  }
+  return `${text.slice(0, head)}…${text.slice(start)}`;
+}

@@ -1,0 +1,82 @@
+import type { Field, ValueAction } from "#/lib/search.ts";
+import { Icon } from "./icons.tsx";
+import { Menu, type MenuItem } from "./popover.tsx";
+
+export type OnValueAction = (field: Field, value: string, action: ValueAction) => void;
+
+const words: Readonly<Record<"value" | "severity", Readonly<Record<ValueAction, string>>>> = {
+  value: { include: "Include", exclude: "Exclude", only: "Only this" },
+  severity: { include: "At least this", exclude: "Below this, or none", only: "Only this threshold" },
+};
+
+export function actionLabel(field: Field, action: ValueAction): string {
+  return words[field === "severity" ? "severity" : "value"][action];
+}
+
+const button =
+  "grid h-8 min-w-8 place-items-center rounded-1 border border-line-2 bg-raised px-1 t-11 font-medium text-ink-2 hover:bg-hover hover:text-ink wide:h-5 wide:min-w-5";
+
+/** The same four for every value, everywhere: include, exclude, only, more. */
+export function ValueActions({
+  field,
+  value,
+  onAction,
+  onCopy,
+  compact = false,
+  tabbable = true,
+}: {
+  field: Field;
+  value: string;
+  onAction: OnValueAction;
+  onCopy: (value: string, what: string) => void;
+  /** Leaves out what the menu has as well. */
+  compact?: boolean;
+  tabbable?: boolean;
+}) {
+  const act = (action: ValueAction) => () => onAction(field, value, action);
+  const tabIndex = tabbable ? 0 : -1;
+  const named = (action: ValueAction) => {
+    const label = `${actionLabel(field, action)}: ${field} ${value}`;
+    return { title: actionLabel(field, action), "aria-label": label, tabIndex, onClick: act(action) };
+  };
+  const items: MenuItem[][] = [
+    [
+      { label: actionLabel(field, "include"), icon: "plus", key: "+", onSelect: act("include") },
+      { label: actionLabel(field, "exclude"), icon: "minus", key: "-", onSelect: act("exclude") },
+      { label: actionLabel(field, "only"), icon: "filter", key: "o", onSelect: act("only") },
+    ],
+    [{ label: "Copy value", icon: "copy", key: "c", onSelect: () => onCopy(value, field) }],
+  ];
+  return (
+    <span className="flex gap-0.5" data-value-actions>
+      <button type="button" className={button} {...named("include")}>
+        <Icon name="plus" small />
+      </button>
+      <button type="button" className={button} {...named("exclude")}>
+        <Icon name="minus" small />
+      </button>
+      {!compact && (
+        <button type="button" className={button} {...named("only")}>
+          only
+        </button>
+      )}
+      <Menu
+        label={`${field} ${value}`}
+        align="end"
+        heading={<span className="mono-11 wrap-anywhere">{`${field}: ${value}`}</span>}
+        items={items}
+        trigger={{
+          className: button,
+          title: "More",
+          "aria-label": `More for ${field} ${value}`,
+          tabIndex: tabIndex,
+          children: (
+            <>
+              <Icon name="dots" small />
+            </>
+          ),
+        }}
+      />
+    </span>
+  );
+}
