@@ -69,11 +69,11 @@ func (l *lookup) find(ctx context.Context, at Instant) (*Detail, error) {
 		return nil, err
 	}
 	slices.Reverse(days)
-	deadline := l.now().Add(l.limits.budget)
+	deadline := time.Now().Add(l.limits.budget)
 	var others []time.Time
 	var from time.Time
 	for _, day := range days {
-		if event != nil && l.now().After(deadline) {
+		if event != nil && time.Now().After(deadline) {
 			from = day.Add(oneDay)
 			break
 		}
@@ -90,7 +90,7 @@ func (l *lookup) find(ctx context.Context, at Instant) (*Detail, error) {
 				if event, err = l.at(ctx, t); err != nil {
 					return nil, err
 				}
-				deadline = l.now().Add(l.limits.budget)
+				deadline = time.Now().Add(l.limits.budget)
 			}
 			if !t.Equal(event.OccurredAt) {
 				others = append(others, t.UTC())
@@ -133,7 +133,7 @@ func (l *lookup) at(ctx context.Context, t time.Time) (*db.Event, error) {
 func (l *lookup) times(ctx context.Context, day time.Time, found bool, deadline time.Time) ([]time.Time, error) {
 	timeout := l.limits.statement
 	if found {
-		timeout = max(deadline.Sub(l.now()).Round(50*time.Millisecond), 50*time.Millisecond)
+		timeout = max(time.Until(deadline).Round(50*time.Millisecond), 50*time.Millisecond)
 	}
 	if err := l.ses.within(ctx, timeout); err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ func (p *pager) run(ctx context.Context, ses *session) (err error) {
 	p.verifier = NewVerifier(where)
 	c := compiler{&statement{}, p.vocabulary}
 	p.exact = c.compile(where).exact
-	p.deadline = p.now().Add(p.limits.budget)
+	p.deadline = time.Now().Add(p.limits.budget)
 	err = p.choose(ctx, c.drivable(where))
 	ses.examined = p.examined
 	if err != nil {
@@ -138,7 +138,7 @@ func (p *pager) choose(ctx context.Context, drivable bool) error {
 	if err := p.ses.restart(ctx, p.limits.statement); err != nil {
 		return err
 	}
-	p.deadline = p.now().Add(p.limits.budget)
+	p.deadline = time.Now().Add(p.limits.budget)
 	return p.walk(ctx, p.view.window)
 }
 
@@ -211,7 +211,7 @@ func (p *pager) take(r *row) bool {
 		}
 	}
 	// Verifying is what takes long in here; a run that is already paid for is else read to its end.
-	if r.checked && p.examined%64 == 0 && p.now().After(p.deadline) {
+	if r.checked && p.examined%64 == 0 && time.Now().After(p.deadline) {
 		p.stopped = true
 		return false
 	}
@@ -220,7 +220,7 @@ func (p *pager) take(r *row) bool {
 
 // spent says whether the budget of rows, where rows are examined one by one, or of time is used up.
 func (p *pager) spent(from origin) bool {
-	return (from == fromPageIndex || !p.exact) && p.examined >= p.limits.walk || p.now().After(p.deadline)
+	return (from == fromPageIndex || !p.exact) && p.examined >= p.limits.walk || time.Now().After(p.deadline)
 }
 
 // walk reads the page index in order, whatever the planner would like better.
@@ -254,7 +254,7 @@ func (p *pager) dense(ctx context.Context) error {
 		if !ok {
 			continue
 		}
-		if p.now().After(p.deadline) {
+		if time.Now().After(p.deadline) {
 			p.stopped = true
 			return nil
 		}

@@ -107,7 +107,7 @@ type Service struct {
 	limits    limits
 	slots     chan struct{}
 	topics    topics
-	now       func() time.Time
+	now       func() time.Time // what relative bounds and ages are measured by
 }
 
 // New makes a service. It uses at most the pool's connections but one, so that others are not starved.

@@ -31,11 +31,11 @@ const opening = "BEGIN READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan;
 
 // run does f in a session of a free slot. It is where failures become public.
 func (s *Service) run(ctx context.Context, kind string, f func(context.Context, *session) error) error {
-	start := s.now()
+	start := time.Now()
 	ses := &session{plan: planNone}
 	err := s.inSession(ctx, ses, f)
 	if err == nil {
-		s.metrics.answered(kind, ses.plan, s.now().Sub(start), ses.examined)
+		s.metrics.answered(kind, ses.plan, time.Since(start), ses.examined)
 		return nil
 	}
 	err = publicError(ctx, err, s.limits)

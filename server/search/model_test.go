@@ -1,0 +1,113 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"oriel/server/lexicon"
+)
+
+// model is what was stored, to be filtered by the plainest means: a loop and the verifier.
+type model struct {
+	*store
+	rand    *rand.Rand
+	stored  []sample
+	commit  [3]int64 // of each partition
+	counter int
+}
+
+// newModel is days of events that share timestamps, words and values, in several partitions.
+func newModel(t testing.TB, seed uint64) *model {
+	m := &model{store: newStore(t), rand: rand.New(rand.NewPCG(seed, 1))}
+	m.grow(240)
+	return m
+}
+
+func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
+
+// grow stores n more events, each partition's as further commits; some arrive late, and some at offsets
+// below those stored before, as after a rewind.
+func (m *model) grow(n int) {
+	m.t.Helper()
+	var batch []sample
+	for p := range m.commit {
+		m.commit[p]++
+		for range n / len(m.commit) {
+			batch = append(batch, m.draw(int32(p)))
+		}
+	}
+	m.add(batch...)
+	m.stored = append(m.stored, batch...)
+}
+
+func (m *model) draw(partition int32) sample {
+	r := m.rand
+	m.counter++
+	s := sample{
+		at:        noon().Add(-time.Duration(r.IntN(40)) * 2 * time.Hour).Add(time.Duration(r.IntN(3)) * time.Microsecond),
+		partition: partition, commit: m.commit[partition], offset: int64(m.counter*7919%100_003) + 1,
+		id: fmt.Sprint("e", m.counter), kind: pick(r, "order.paid", "order.lost", "door.open"), source: pick(r, "/shop", "/home", "/hub"),
+		subject: pick(r, "", "s-1", "s-2"), severity: int16(r.IntN(9)),
+	}
+	words := make([]string, 1+r.IntN(3))
+	for i := range words {
+		words[i] = pick(r, "tea", "green", "hot", "kettle", "72", "ref-80123456789", "Ünï", "日本語", "1e2")
+	}
+	if r.IntN(40) == 0 {
+		words = append(words, "rare")
+	}
+	s.data = jsonOf(map[string]any{"note": strings.Join(words, " "), "n": r.IntN(4)})
+	switch r.IntN(12) {
+	case 0:
+		s.contentType, s.data = "text/plain", []byte(strings.Join(words, "\n"))
+	case 1:
+		s.data = []byte(`{"note": "tea`) // malformed: found by its attributes alone
+	case 2:
+		s.data = nil
+	case 3:
+		s.over = true
+	}
+	return s
+}
+
+// answer is the answer, newest first: what fulfils the condition, lies in the window and was stored when
+// the partitions had come to the commits.
+func (m *model) answer(where Node, w window, commits [3]int64) []string {
+	v := NewVerifier(where)
+	var hits []sample
+	for i := range m.stored {
+		s := &m.stored[i]
+		at := s.at.UnixMicro()
+		if s.commit <= commits[s.partition] && at >= w.from.Micros && (!w.until.Given || at < w.until.Micros) && v.Match(s.candidate()) {
+			hits = append(hits, *s)
+		}
+	}
+	slices.SortFunc(hits, func(a, b sample) int {
+		return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.partition, a.partition), cmp.Compare(b.offset, a.offset))
+	})
+	out := make([]string, len(hits))
+	for i := range hits {
+		out[i] = hits[i].id
+	}
+	return out
+}
+
+func (s *sample) candidate() *Candidate {
+	return &Candidate{
+		Source: s.source, ID: s.id, Type: s.kind, Subject: s.subject, Severity: s.severity, Flags: s.flags,
+		ContentType: s.contentType, Attributes: s.extensions, TraceID: s.traceID, Data: s.data,
+	}
+}
+
+// lexemesOf is what the store would index.
+func (st *store) lexemesOf(s *sample, out *lexicon.Output) []int64 {
+	if s.over {
+		return []int64{lexicon.Reserved(st.key)}
+	}
+	return slices.Clone(out.Lexemes)
+}
