@@ -179,7 +179,7 @@ func (b *builder) twice(name string) {
 	if b.has(name) {
 		return
 	}
-	b.invalid(name, "", "each attribute once", name+" was sent more than once.")
+	b.invalid(name, "", "each attribute once", shown(name)+" was sent more than once.")
 }
 
 func (b *builder) unsupported(value string) {

@@ -150,6 +150,7 @@ func TestStructuredRefusals(t *testing.T) {
 		"bytes that are not UTF-8":             {"{\"a\":\"\xff\"}", refusal{"INVALID_UTF8", "", "at byte 6", "UTF-8"}},
 		"an overlong encoding":                 {"{\"\xc0\xa0\"", refusal{"INVALID_UTF8", "", "at byte 2", ""}},
 		"data 513 deep":                        {structured(`,"data":` + strings.Repeat("[", 513) + strings.Repeat("]", 513)), refusal{"DEPTH_EXCEEDED", "data", "512", ""}},
+		"data 513 deep and then shallow":       {structured(`,"data":[` + strings.Repeat("[", 512) + strings.Repeat("]", 512) + `,[]]`), refusal{"DEPTH_EXCEEDED", "data", "512", ""}},
 		"data in base64 513 deep":              {structured(`,"data_base64":"` + strings.Repeat("W1tb", 171) + strings.Repeat("XV1d", 171) + `"`), refusal{"DEPTH_EXCEEDED", "data", "512", ""}},
 		"data 20,000 deep":                     {structured(`,"data":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000)), refusal{"DEPTH_EXCEEDED", "", "512", ""}},
 	} {

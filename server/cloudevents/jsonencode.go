@@ -64,14 +64,14 @@ func appendData(b []byte, e *Event) []byte {
 	}
 }
 
-// bareJSON says whether data is one JSON value and nothing around it, within the accepted depth.
+// bareJSON says whether data is one JSON value and nothing around it.
 func bareJSON(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false
 	}
 	s := scanner{b: data}
 	v, err := s.value()
-	return err == nil && len(v) == len(data) && s.max <= MaxDepth
+	return err == nil && len(v) == len(data)
 }
 
 // isText says whether a JSON string says the same as the bytes to every reader: they are UTF-8, the

@@ -34,7 +34,7 @@ func (b *builder) member(name string, v []byte, depth int, p *payload) {
 	case '"':
 		text, whole := unquote(v)
 		if !whole && !b.has(name) {
-			b.invalid(name, text, acceptedText, name+" contains a lone surrogate, which CloudEvents forbids in attributes.")
+			b.invalid(name, text, acceptedText, shown(name)+" contains a lone surrogate, which CloudEvents forbids in attributes.")
 		}
 		b.set(name, text, String)
 	case 'n':

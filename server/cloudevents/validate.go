@@ -163,7 +163,7 @@ func (p *problems) time(e *Event) {
 
 func (p *problems) extension(x *Extension) {
 	if !validName(x.Name) {
-		if p.has(shown(x.Name)) {
+		if p.has(x.Name) {
 			return
 		}
 		v := Violation{

@@ -66,6 +66,10 @@ func (p *problems) invalid(attribute, value, accepted, message string) {
 
 // has says whether the attribute has a violation already: one cause is not told twice.
 func (p *problems) has(attribute string) bool {
+	if len(p.list) == 0 {
+		return false
+	}
+	attribute = shown(attribute)
 	for i := range p.list {
 		if p.list[i].Attribute == attribute {
 			return true
