@@ -23,16 +23,19 @@ func stopOrphans(ctx context.Context, cluster string, log *slog.Logger) error {
 		wait   time.Duration
 	}{{syscall.SIGINT, fastStop}, {syscall.SIGQUIT, hardStop}, {syscall.SIGKILL, hardStop}}
 	for _, step := range steps {
-		pids, err := serversOn(cluster)
+		pids, whole, err := serversOn(cluster)
 		if err != nil {
 			return err
 		}
 		if len(pids) == 0 {
 			return removeStalePid(cluster)
 		}
+		if !whole {
+			// Children whose postmaster was killed can finish nothing: recovery follows in any case.
+			step.signal, step.wait = syscall.SIGKILL, hardStop
+		}
 		log.Info("stopping a postgresql that an earlier run left behind", "pids", pids, "signal", step.signal.String())
 		for _, pid := range pids {
-			// The postmaster takes its children along; children alone take the same signals.
 			if err := syscall.Kill(pid, step.signal); err != nil && !errors.Is(err, syscall.ESRCH) {
 				return fmt.Errorf("stop the postgresql with pid %d that an earlier run left behind: %w", pid, err)
 			}
@@ -50,7 +53,7 @@ func stopOrphans(ctx context.Context, cluster string, log *slog.Logger) error {
 
 func waitGone(ctx context.Context, cluster string, limit time.Duration) (bool, error) {
 	for end := time.Now().Add(limit); time.Now().Before(end); {
-		pids, err := serversOn(cluster)
+		pids, _, err := serversOn(cluster)
 		if err != nil || len(pids) == 0 {
 			return err == nil, err
 		}

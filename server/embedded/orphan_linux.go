@@ -8,16 +8,16 @@ import (
 
 // serversOn finds the processes of any PostgreSQL that work in the cluster: the postmaster and its
 // children have it as their working directory. A pid alone proves nothing, as numbers are given again.
-func serversOn(cluster string) ([]int, error) {
+// whole says that the postmaster is there; it is then the only one named, as its children follow it.
+func serversOn(cluster string) (pids []int, whole bool, err error) {
 	procs, err := os.ReadDir("/proc")
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	postmaster, err := recordedPid(cluster)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var pids []int
 	for _, proc := range procs {
 		pid, err := strconv.Atoi(proc.Name())
 		if err != nil {
@@ -32,12 +32,12 @@ func serversOn(cluster string) ([]int, error) {
 		if err != nil || !isServer(exe) {
 			continue
 		}
-		if pid == postmaster { // it alone: its children follow, in its order
-			return []int{pid}, nil
+		if pid == postmaster {
+			return []int{pid}, true, nil
 		}
 		pids = append(pids, pid)
 	}
-	return pids, nil
+	return pids, false, nil
 }
 
 func isServer(exe string) bool {
