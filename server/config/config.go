@@ -7,10 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -39,17 +36,15 @@ type Config struct {
 	Kafka    Kafka
 	Store    Store
 	Log      Log
-	CacheDir string `env:"ORIEL_CACHE_DIR"`
 	DataDir  string `env:"ORIEL_DATA_DIR" envDefault:".oriel"`
 	Demo     Demo
 }
 
 // HTTP is the listener and how the world sees it.
 type HTTP struct {
-	Addr           string   `env:"ORIEL_ADDR" envDefault:"127.0.0.1:8080"`
-	PublicURL      string   `env:"ORIEL_PUBLIC_URL"`
-	TrustedProxies []string `env:"ORIEL_TRUSTED_PROXIES"`
-	Roles          []string `env:"ORIEL_ROLES" envDefault:"web,ingest,consume,relay,maintain"`
+	Addr      string   `env:"ORIEL_ADDR" envDefault:"127.0.0.1:8080"`
+	PublicURL string   `env:"ORIEL_PUBLIC_URL"`
+	Roles     []string `env:"ORIEL_ROLES" envDefault:"web,ingest,consume,relay,maintain"`
 	// Deadline bounds a publish; past it the answer is 503 with an unknown outcome.
 	Deadline time.Duration `env:"ORIEL_PUBLISH_DEADLINE" envDefault:"10s"`
 	// StopTimeout bounds the whole graceful stop.
@@ -128,11 +123,6 @@ func Read(environ []string, file func(string) ([]byte, error)) (Config, error) {
 	if err := env.ParseWithOptions(&cfg, env.Options{Environment: vars}); err != nil {
 		return cfg, fmt.Errorf("environment: %w", err)
 	}
-	if cfg.CacheDir == "" {
-		if base, err := os.UserCacheDir(); err == nil {
-			cfg.CacheDir = filepath.Join(base, "oriel")
-		}
-	}
 	return cfg, nil
 }
 
@@ -192,13 +182,6 @@ func (h HTTP) validate(bad func(string, ...any)) {
 		bad("ORIEL_PUBLIC_URL: required, the address that browsers use, such as https://oriel.example.com")
 	} else if u, err := url.Parse(h.PublicURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
 		bad("ORIEL_PUBLIC_URL: %q is no http or https address", h.PublicURL)
-	}
-	for _, p := range h.TrustedProxies {
-		if _, err := netip.ParsePrefix(p); err != nil {
-			if _, err := netip.ParseAddr(p); err != nil {
-				bad("ORIEL_TRUSTED_PROXIES: %q is no address or prefix, such as 10.0.0.0/8", p)
-			}
-		}
 	}
 	if len(h.Roles) == 0 {
 		bad("ORIEL_ROLES: at least one of %s", strings.Join(AllRoles(), ", "))

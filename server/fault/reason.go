@@ -34,6 +34,7 @@ const (
 	ReasonOutcomeUnknown         = "OUTCOME_UNKNOWN"
 	ReasonShuttingDown           = "SHUTTING_DOWN"
 	ReasonDatabaseUnavailable    = "DATABASE_UNAVAILABLE"
+	ReasonConsumerNotRunning     = "CONSUMER_NOT_RUNNING"
 	ReasonUnknownParameter       = "UNKNOWN_PARAMETER"
 	ReasonInvalidParameter       = "INVALID_PARAMETER"
 	ReasonUnsupportedQuery       = "UNSUPPORTED_QUERY_SYNTAX"

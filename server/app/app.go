@@ -1,0 +1,317 @@
+// Package app wires the parts into one process and takes them down again in order. It is the only
+// package that knows all others, and holds no logic of theirs.
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"oriel"
+	"oriel/server/auth"
+	"oriel/server/config"
+	"oriel/server/consume"
+	"oriel/server/fault"
+	"oriel/server/httpapi"
+	"oriel/server/ingest"
+	"oriel/server/kafka"
+	"oriel/server/maintain"
+	"oriel/server/schema"
+	"oriel/server/search"
+	"oriel/server/spa"
+	"oriel/server/telemetry"
+)
+
+// storeConsumer is the name of the consumer that fills the event table.
+const storeConsumer = "store"
+
+// Options are what demo mode and tests add to the configuration.
+type Options struct {
+	Version string
+	Demo    bool
+	// TrimLog lets the maintain job bound the embedded broker's log: nothing below lowest is needed.
+	TrimLog func(ctx context.Context, lowest map[int32]int64) error
+}
+
+// App is one running process.
+type App struct {
+	log      *slog.Logger
+	health   *telemetry.Health
+	listener net.Listener
+	steps    []step
+	serveErr chan error
+	start    []func(context.Context) error
+}
+
+// step is one thing to undo, in the order of the graceful stop.
+type step struct {
+	name  string
+	bound time.Duration
+	stop  func(context.Context) error
+}
+
+// New wires an App and undoes what it built if a later step fails.
+func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger) (_ *App, err error) {
+	a := &App{log: log, serveErr: make(chan error, 1)}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
+		}
+	}()
+	reg := telemetry.NewRegistry(opts.Version)
+	tracing, err := telemetry.NewTracing(ctx, opts.Version, os.Getenv)
+	if err != nil {
+		return nil, fmt.Errorf("tracing: %w", err)
+	}
+	// Steps are pushed in the order of building and run in reverse.
+	a.push("traces", 5*time.Second, tracing.Shutdown)
+
+	pool, err := openPool(ctx, cfg.Database.URL, cfg.Database.MaxConns, "oriel", controlSession())
+	if err != nil {
+		return nil, err
+	}
+	a.push("database", 5*time.Second, closePool(pool))
+	if err := schema.Check(ctx, pool); err != nil {
+		return nil, err
+	}
+	a.health = telemetry.NewHealth(telemetry.DefaultProbeBounds(), log, reg)
+	a.health.Register("postgresql", func(ctx context.Context) error {
+		return public(pool.Ping(ctx), fault.ReasonDatabaseUnavailable, "The database does not answer.")
+	})
+	a.push("health", time.Second, func(context.Context) error { a.health.Stop(); return nil })
+	a.start = append(a.start, func(context.Context) error { a.health.Start(); return nil })
+
+	kopts, err := kafka.Options(kafkaConfig(cfg), log)
+	if err != nil {
+		return nil, err
+	}
+	if err := a.addBrokerProbe(cfg, kopts); err != nil {
+		return nil, err
+	}
+	if cfg.HTTP.Has(config.RoleMaintain) {
+		a.addMaintain(cfg, opts, pool, log, reg)
+	}
+	if cfg.HTTP.Has(config.RoleConsume) {
+		if err := a.addConsumer(ctx, cfg, kopts, log, reg); err != nil {
+			return nil, err
+		}
+	}
+	deps := httpapi.Deps{
+		Config: httpapi.Config{
+			PublicURL: cfg.HTTP.PublicURL, Demo: opts.Demo, Version: opts.Version, Topic: cfg.Kafka.Topic,
+		},
+		Tokens: auth.NewTokens(pool, log, reg), Health: a.health, Tracer: tracing.Tracer("oriel/server/httpapi"),
+		Log: log, Registry: reg,
+	}
+	if cfg.HTTP.Has(config.RoleIngest) {
+		if deps.Publisher, err = a.addPublisher(cfg, kopts, log, reg); err != nil {
+			return nil, err
+		}
+	}
+	if cfg.HTTP.Has(config.RoleWeb) {
+		read, err := openPool(ctx, readURL(cfg), cfg.Database.MaxConns, "oriel-read", readSession())
+		if err != nil {
+			return nil, err
+		}
+		a.push("read pool", 5*time.Second, closePool(read))
+		deps.Search = search.New(read, time.Duration(cfg.Store.Retention), log, reg)
+		dist, err := fs.Sub(oriel.Frontend, "frontend/dist")
+		if err != nil {
+			return nil, fmt.Errorf("embedded app: %w", err)
+		}
+		pages, err := spa.New(dist)
+		if err != nil {
+			return nil, fmt.Errorf("embedded app: %w", err)
+		}
+		deps.SPA = pages.Handle
+	}
+	return a, a.addHTTP(ctx, cfg, deps)
+}
+
+func (a *App) push(name string, bound time.Duration, stop func(context.Context) error) {
+	a.steps = append(a.steps, step{name, bound, stop})
+}
+
+func (a *App) addMaintain(cfg config.Config, opts Options, pool *pgxpool.Pool, log *slog.Logger, reg *prometheus.Registry) {
+	m := maintain.New(pool, time.Duration(cfg.Store.Retention), log, reg)
+	m.TrimLog = opts.TrimLog
+	a.push("maintain", 10*time.Second, m.Stop)
+	a.start = append(a.start, m.Start)
+}
+
+func (a *App) addConsumer(ctx context.Context, cfg config.Config, kopts []kgo.Opt, log *slog.Logger, reg *prometheus.Registry) error {
+	// A pool of its own: analysts and sign-ins cannot starve the batches.
+	pool, err := openPool(ctx, cfg.Database.URL, cfg.Database.MaxConns, "oriel-consume", consumeSession())
+	if err != nil {
+		return err
+	}
+	a.push("consume pool", 5*time.Second, closePool(pool))
+	c := consume.New(consume.Config{
+		Consumer: storeConsumer, Topic: cfg.Kafka.Topic, Group: cfg.Kafka.Group,
+		Instance: instance(), Retention: time.Duration(cfg.Store.Retention),
+	}, pool, kopts, log, reg, func() {})
+	a.push("consumers", 15*time.Second, c.Stop)
+	a.start = append(a.start, c.Start)
+	a.health.Register("consumer_"+storeConsumer, func(context.Context) error {
+		if s := c.Status(); !s.Ready() {
+			return fault.New(fault.Unavailable, fault.ReasonConsumerNotRunning, strings.TrimSuffix(s.State+": "+s.Detail, ": "))
+		}
+		return nil
+	})
+	return nil
+}
+
+// addBrokerProbe asks for the topic with a client of its own, so that readiness never waits behind
+// records.
+func (a *App) addBrokerProbe(cfg config.Config, kopts []kgo.Opt) error {
+	client, err := kgo.NewClient(kopts...)
+	if err != nil {
+		return fmt.Errorf("kafka client: %w", err)
+	}
+	a.push("broker probe", time.Second, func(context.Context) error { client.Close(); return nil })
+	a.health.Register("broker", func(ctx context.Context) error {
+		return public(kafka.Ping(ctx, client, cfg.Kafka.Topic), fault.ReasonBrokerUnavailable,
+			"The broker does not answer, or the topic cannot be written to.")
+	})
+	return nil
+}
+
+// public gives a failed probe the text that readiness may show.
+func public(err error, reason, text string) error {
+	if err == nil {
+		return nil
+	}
+	return fault.Wrap(err, fault.Unavailable, reason, text)
+}
+
+func (a *App) addPublisher(cfg config.Config, kopts []kgo.Opt, log *slog.Logger, reg *prometheus.Registry) (*ingest.Publisher, error) {
+	p, err := ingest.New(ingest.Config{
+		Topic: cfg.Kafka.Topic, Retention: time.Duration(cfg.Store.Retention), Deadline: cfg.HTTP.Deadline,
+	}, kopts, log, reg)
+	if err != nil {
+		return nil, fmt.Errorf("publisher: %w", err)
+	}
+	a.push("producers", 12*time.Second, p.Close)
+	return p, nil
+}
+
+func (a *App) addHTTP(ctx context.Context, cfg config.Config, deps httpapi.Deps) error {
+	server, err := httpapi.New(deps)
+	if err != nil {
+		return err
+	}
+	var lc net.ListenConfig
+	if a.listener, err = lc.Listen(ctx, "tcp", cfg.HTTP.Addr); err != nil {
+		return fmt.Errorf("ORIEL_ADDR: %w", err)
+	}
+	a.push("http", 15*time.Second, server.Shutdown)
+	a.start = append(a.start, func(context.Context) error {
+		go func() { a.serveErr <- server.Listen(a.listener) }()
+		return nil
+	})
+	a.push("readiness", time.Second, func(context.Context) error { a.health.SetDraining(); return nil })
+	return nil
+}
+
+// Addr is the address that the HTTP server listens on.
+func (a *App) Addr() string { return a.listener.Addr().String() }
+
+// Start starts the parts; what follows a failure is Stop's to undo.
+func (a *App) Start(ctx context.Context) error {
+	for _, start := range a.start {
+		if err := start(ctx); err != nil {
+			return err
+		}
+	}
+	a.log.Info("oriel is up", "addr", a.Addr())
+	return nil
+}
+
+// Wait returns when ctx ends or the HTTP server fails.
+func (a *App) Wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-a.serveErr:
+		return err
+	}
+}
+
+// Stop takes the parts down: readiness says no, HTTP drains, producers flush, consumers finish the
+// batch in hand, jobs, pools, traces. Each step has its own bound within ctx. Safe twice.
+func (a *App) Stop(ctx context.Context) error {
+	var errs []error
+	for i := len(a.steps) - 1; i >= 0; i-- {
+		s := a.steps[i]
+		began := time.Now()
+		bounded, cancel := context.WithTimeout(ctx, s.bound)
+		err := s.stop(bounded)
+		cancel()
+		if err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", s.name, err))
+		}
+		a.log.Info("stopped", "step", s.name, "seconds", time.Since(began).Seconds(), "failed", err != nil)
+	}
+	a.steps = nil
+	return errors.Join(errs...)
+}
+
+// Serve runs `oriel serve` until ctx ends.
+func Serve(ctx context.Context, cfg config.Config, log *slog.Logger, version string) error {
+	if err := cfg.Validate(); err != nil {
+		return err
+	}
+	return run(ctx, cfg, Options{Version: version}, log, nil)
+}
+
+// run starts an App, calls up once it runs, waits for ctx and stops within the configured time.
+func run(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger, up func(*App) error) error {
+	a, err := New(ctx, cfg, opts, log)
+	if err != nil {
+		return err
+	}
+	err = a.Start(ctx)
+	if err == nil && up != nil {
+		err = up(a)
+	}
+	if err == nil {
+		err = a.Wait(ctx)
+	}
+	stopCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cfg.HTTP.StopTimeout)
+	defer cancel()
+	return errors.Join(err, a.Stop(stopCtx))
+}
+
+func kafkaConfig(cfg config.Config) kafka.Config {
+	return kafka.Config{
+		Brokers: cfg.Kafka.Brokers, Topic: cfg.Kafka.Topic, Group: cfg.Kafka.Group, Partitions: cfg.Kafka.Partitions,
+		TLS: cfg.Kafka.TLS, TLSCAFile: cfg.Kafka.TLSCAFile,
+		SASL: cfg.Kafka.SASL, Username: cfg.Kafka.Username, Password: cfg.Kafka.Password,
+	}
+}
+
+func readURL(cfg config.Config) string {
+	if cfg.Database.ReadURL != "" {
+		return cfg.Database.ReadURL
+	}
+	return cfg.Database.URL
+}
+
+// instance names this process to people who read a checkpoint's owner.
+func instance() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}

@@ -1,0 +1,68 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Session settings by kind of work (docs/operations.md): whatever hangs is ended by the server, and
+// a commit is never acknowledged before it is on disk.
+func session(extra map[string]string) map[string]string {
+	s := map[string]string{
+		"synchronous_commit":                  "on",
+		"lock_timeout":                        "2s",
+		"idle_in_transaction_session_timeout": "10s",
+		"jit":                                 "off",
+	}
+	maps.Copy(s, extra)
+	return s
+}
+
+func controlSession() map[string]string {
+	return session(map[string]string{"statement_timeout": "30s"})
+}
+func consumeSession() map[string]string {
+	return session(map[string]string{"statement_timeout": "15s"})
+}
+
+func readSession() map[string]string {
+	return session(map[string]string{"statement_timeout": "10s", "default_transaction_read_only": "on"})
+}
+
+// openPool opens a pool whose connections carry the settings, and proves that the database answers.
+func openPool(ctx context.Context, url string, maxConns int32, name string, settings map[string]string) (*pgxpool.Pool, error) {
+	cfg, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		// pgx's own text redacts the password.
+		return nil, fmt.Errorf("ORIEL_DATABASE_URL: %w", err)
+	}
+	cfg.MaxConns = maxConns
+	maps.Copy(cfg.ConnConfig.RuntimeParams, settings)
+	cfg.ConnConfig.RuntimeParams["application_name"] = name
+	pool, err := pgxpool.NewWithConfig(ctx, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("open database: %w", err)
+	}
+	if err := pool.Ping(ctx); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("database does not answer: %w", err)
+	}
+	return pool, nil
+}
+
+// closePool waits for the connections in use, within ctx.
+func closePool(pool *pgxpool.Pool) func(context.Context) error {
+	return func(ctx context.Context) error {
+		done := make(chan struct{})
+		go func() { pool.Close(); close(done) }()
+		select {
+		case <-done:
+			return nil
+		case <-ctx.Done():
+			return fmt.Errorf("connections are still in use: %w", ctx.Err())
+		}
+	}
+}

@@ -1,0 +1,151 @@
+// Command oriel is the event observatory: one program that ingests, stores, searches and shows
+// CloudEvents. It reads flags and the environment, makes a signal context and sets the exit code;
+// everything else is package app's.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"oriel/server/app"
+	"oriel/server/config"
+	"oriel/server/telemetry"
+)
+
+type commands struct {
+	Serve       serveCommand       `cmd:"" help:"Run Oriel against PostgreSQL and Kafka, configured by the environment."`
+	Demo        demoCommand        `cmd:"" help:"Run everything on this machine: embedded PostgreSQL and broker, sample traffic."`
+	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, under a lock."`
+	Token       tokenCommand       `cmd:"" help:"API tokens."`
+	Consumer    consumerCommand    `cmd:"" help:"Decisions about a consumer."`
+	Healthcheck healthcheckCommand `cmd:"" help:"Exit 0 when the local server is ready, 1 when it is not."`
+	Config      configCommand      `cmd:"" help:"Print the effective configuration, secrets redacted."`
+	Version     versionCommand     `cmd:"" help:"Print the version."`
+}
+
+// process is what a command may use of the world.
+type process struct {
+	ctx context.Context
+	cfg config.Config
+	out io.Writer
+	log *slog.Logger
+}
+
+type serveCommand struct{}
+
+func (serveCommand) Run(p *process) error {
+	return app.Serve(p.ctx, p.cfg, p.log, version())
+}
+
+type demoCommand struct{}
+
+func (demoCommand) Run(p *process) error {
+	return app.Demo(p.ctx, p.cfg, p.out, p.log, version())
+}
+
+type migrateCommand struct {
+	Topics bool `help:"Create the topics too, where they do not exist."`
+}
+
+func (c migrateCommand) Run(p *process) error {
+	return app.Migrate(p.ctx, p.cfg, c.Topics, p.out, p.log)
+}
+
+type tokenCommand struct {
+	Create struct {
+		Scope        []string       `required:"" help:"events:write, events:read, operate, admin:read or admin:write; repeatable."`
+		Name         string         `required:"" help:"What the token is for."`
+		SourcePrefix []string       `help:"Sources it may write; repeatable, any by default."`
+		Expires      *time.Duration `help:"How long it is valid, such as 720h; for ever by default."`
+	} `cmd:"" help:"Make a token and print it, once."`
+}
+
+func (c tokenCommand) Run(p *process) error {
+	return app.CreateToken(p.ctx, p.cfg, p.out, c.Create.Name, c.Create.Scope, c.Create.SourcePrefix, c.Create.Expires)
+}
+
+type consumerCommand struct {
+	AdoptTopic struct {
+		Consumer string `required:"" help:"The consumer, such as store."`
+		Reason   string `required:"" help:"Why, for the record."`
+	} `cmd:"" help:"Accept the topic as it is now as a new log, read from offset 0."`
+}
+
+func (c consumerCommand) Run(p *process) error {
+	return app.AdoptTopic(p.ctx, p.cfg, p.out, c.AdoptTopic.Consumer, c.AdoptTopic.Reason)
+}
+
+type healthcheckCommand struct{}
+
+func (healthcheckCommand) Run(p *process) error { return app.Healthcheck(p.ctx, p.cfg) }
+
+type configCommand struct{}
+
+func (configCommand) Run(p *process) error {
+	if err := p.cfg.Dump(p.out); err != nil {
+		return err
+	}
+	return p.cfg.Validate()
+}
+
+type versionCommand struct{}
+
+func (versionCommand) Run(p *process) error {
+	_, err := fmt.Fprintln(p.out, version())
+	return err
+}
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+			return s.Value[:12]
+		}
+	}
+	return "devel"
+}
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	var cli commands
+	parsed := kong.Parse(&cli, kong.Name("oriel"), kong.Description("Self-hosted event observatory."), kong.UsageOnError())
+	cfg, err := config.Read(os.Environ(), os.ReadFile)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "oriel:", err)
+		return 2
+	}
+	level, err := telemetry.ParseLevel(cfg.Log.Level)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "oriel: ORIEL_LOG_LEVEL:", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		// From here on the default action holds: a second Ctrl-C ends the process at once.
+		stop()
+	}()
+	if err := parsed.Run(&process{ctx: ctx, cfg: cfg, out: os.Stdout, log: telemetry.NewLogger(os.Stderr, level)}); err != nil {
+		fmt.Fprintln(os.Stderr, "oriel:", err)
+		return 1
+	}
+	return 0
+}
