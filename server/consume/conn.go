@@ -3,6 +3,7 @@ package consume
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -36,9 +37,22 @@ func (c *Consumer) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	return conn, nil
 }
 
-// discard closes a connection that may be in any state, so that the pool makes a new one.
-func discard(ctx context.Context, conn *pgxpool.Conn) {
-	// Nothing of use is left on it: the server rolls back what was open.
-	_ = conn.Conn().Close(ctx)
-	conn.Release()
+// giveBack ends what is open on a connection and returns it to the pool, which replaces one that was
+// closed. Nothing of use is left on such a connection: the server rolls back what was open.
+func giveBack(ctx context.Context, conn *pgxpool.Conn) {
+	defer conn.Release()
+	pg := conn.Conn().PgConn()
+	if pg.IsClosed() || (pg.TxStatus() == 'I' && !pg.IsBusy()) {
+		return
+	}
+	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
+	defer cancel()
+	if !pg.IsBusy() {
+		if _, err := conn.Exec(finish, "ROLLBACK"); err == nil {
+			return
+		}
+	}
+	hangUp, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	_ = conn.Conn().Close(hangUp) // it is given up either way
 }

@@ -4,18 +4,19 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"os"
 	"testing"
 	"time"
+
+	"oriel/server/cloudevents"
+	"oriel/server/dbtest"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
-
-	"oriel/server/cloudevents"
-	"oriel/server/dbtest"
 )
 
 func TestMain(m *testing.M) {
@@ -38,7 +39,7 @@ type rig struct {
 
 func newRig(t *testing.T, b dbtest.Broker) *rig {
 	t.Helper()
-	url := dbtest.NewURL(t)
+	database := dbtest.NewURL(t)
 	cl, err := kgo.NewClient(
 		kgo.SeedBrokers(b.Brokers...), kgo.DefaultProduceTopic(b.Topic), kgo.ProducerLinger(0),
 		kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.MetadataMinAge(100*time.Millisecond),
@@ -47,7 +48,7 @@ func newRig(t *testing.T, b dbtest.Broker) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(cl.Close)
-	return &rig{t: t, pool: dbtest.Open(t, url), url: url, broker: b, client: cl, admin: kadm.NewClient(cl)}
+	return &rig{t: t, pool: dbtest.Open(t, database), url: database, broker: b, client: cl, admin: kadm.NewClient(cl)}
 }
 
 // member is a consumer of the rig with its own metrics.
@@ -58,7 +59,16 @@ type member struct {
 }
 
 // start runs a consumer that ends with the test.
-func (r *rig) start(mod func(*Config)) *member { return r.startOn(r.pool, mod) }
+func (r *rig) start(mod func(*Config)) *member {
+	u, err := url.Parse(r.url)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	q := u.Query()
+	q.Set("application_name", "consumer")
+	u.RawQuery = q.Encode()
+	return r.startOn(dbtest.Open(r.t, u.String()), mod)
+}
 
 func (r *rig) startOn(pool *pgxpool.Pool, mod func(*Config)) *member {
 	r.t.Helper()
@@ -282,4 +292,15 @@ func (r *rig) picture() string {
 		return err.Error()
 	}
 	return s
+}
+
+// deleteRecords moves the start of a partition's log.
+func (r *rig) deleteRecords(partition int32, to int64) error {
+	var offsets kadm.Offsets
+	offsets.Add(kadm.Offset{Topic: r.broker.Topic, Partition: partition, At: to})
+	resp, err := r.admin.DeleteRecords(r.t.Context(), offsets)
+	if err != nil {
+		return err
+	}
+	return resp.Error()
 }

@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"oriel/server/cloudevents"
 	"oriel/server/dbtest"
 	"oriel/server/fault"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 func TestEveryRecordHasExactlyOneOutcome(t *testing.T) {

@@ -40,7 +40,7 @@ RETURNING commits`
 
 // finishIn bounds COMMIT and ROLLBACK, which must not end with the caller's context: an abandoned
 // COMMIT is an unknown outcome made by ourselves.
-const finishIn = 20 * time.Second
+const finishIn = 10 * time.Second
 
 // attempt is one transaction that tries to store a batch. It leaves the batch as it is, so that the
 // next attempt starts from the same.
@@ -73,24 +73,6 @@ func (c *Consumer) write(ctx context.Context, pos position, b *batch, alone bool
 		return tally{}, err
 	}
 	return a.tally, nil
-}
-
-// giveBack ends what is open on a connection and returns it, or closes it where that is in doubt.
-func giveBack(ctx context.Context, conn *pgxpool.Conn) {
-	finish, cancel := context.WithTimeout(context.WithoutCancel(ctx), finishIn)
-	defer cancel()
-	pg := conn.Conn().PgConn()
-	if pg.IsClosed() || pg.IsBusy() {
-		discard(finish, conn)
-		return
-	}
-	if pg.TxStatus() != 'I' {
-		if _, err := conn.Exec(finish, "ROLLBACK"); err != nil {
-			discard(finish, conn)
-			return
-		}
-	}
-	conn.Release()
 }
 
 func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error {
