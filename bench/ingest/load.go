@@ -50,7 +50,7 @@ func (r result) latency() string {
 }
 
 // serial numbers every event of the run, so that no two have one identity.
-var serial atomic.Int64 //nolint:gochecknoglobals // one generator per process
+var serial atomic.Int64
 
 // run drives the server for a turn over keep-alive connections, one request at a time on each.
 func run(ctx context.Context, server *part, w workload, turn time.Duration) (result, error) {

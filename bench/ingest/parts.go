@@ -17,18 +17,18 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/goccy/go-json"
-	"github.com/gofiber/fiber/v2"
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"go.opentelemetry.io/otel/trace/noop"
-
 	"oriel/server/auth"
 	"oriel/server/fault"
 	"oriel/server/httpapi"
 	"oriel/server/ingest"
 	"oriel/server/kafka"
 	"oriel/server/telemetry"
+
+	"github.com/goccy/go-json"
+	"github.com/gofiber/fiber/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"go.opentelemetry.io/otel/trace/noop"
 )
 
 const token = "orl_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
@@ -52,7 +52,7 @@ func startPart(ctx context.Context, o options, role string) (*part, error) {
 	if role == "product" {
 		args = append(args, "-profile", o.profile)
 	}
-	cmd := exec.CommandContext(ctx, self, args...) //nolint:gosec // this very program
+	cmd := exec.CommandContext(ctx, self, args...)
 	cmd.Stderr = os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	in, err := cmd.StdinPipe() // the part ends when it closes, also where this process was killed
@@ -87,15 +87,15 @@ func (p *part) cpu() (time.Duration, error) {
 	// The fields after the command's name, which is in parentheses: utime and stime are the 14th and
 	// 15th of all, in ticks of 10 ms.
 	fields := strings.Fields(string(stat[strings.LastIndexByte(string(stat), ')')+1:]))
-	var ticks time.Duration
+	ticks := 0
 	for _, f := range fields[11:13] {
 		n, err := strconv.Atoi(f)
 		if err != nil {
 			return 0, fmt.Errorf("read processor time: %w", err)
 		}
-		ticks += time.Duration(n)
+		ticks += n
 	}
-	return ticks * 10 * time.Millisecond, nil
+	return time.Duration(ticks) * 10 * time.Millisecond, nil
 }
 
 // play is a part's main: it serves until its standard input closes.

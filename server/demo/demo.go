@@ -12,9 +12,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"oriel/server/cloudevents"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // DefaultRate is how many events are sent a second.
@@ -68,7 +68,7 @@ func Run(ctx context.Context, cfg Config) error {
 	if err == nil {
 		err = d.steady(ctx)
 	}
-	if ctx.Err() != nil {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return nil
 	}
 	return err
@@ -84,7 +84,7 @@ type driver struct {
 func (d *driver) steady(ctx context.Context) error {
 	start := d.cfg.Now()
 	// Another start must not repeat the identities of the one before.
-	rng := newRand(d.cfg.Seed, uint64(start.UnixNano())) //nolint:gosec // any bits do
+	rng := newRand(d.cfg.Seed, uint64(start.UnixNano()))
 	homes, shop, odd := newHomes(rng), newShop(rng), newOddities(rng)
 	tick := time.NewTicker(time.Duration(float64(time.Second) / d.cfg.Rate))
 	defer tick.Stop()
@@ -134,7 +134,7 @@ func (d *driver) poison(ctx context.Context, records []*kgo.Record) {
 }
 
 func newRand(seed, stream uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed, stream)) //nolint:gosec // sample data, not secrets
+	return rand.New(rand.NewPCG(seed, stream))
 }
 
 // identity is a random id in the form of a UUID.

@@ -99,8 +99,10 @@ func (s *server) seen() ([]*cloudevents.Event, []string) {
 }
 
 func (s *server) config(marker string) Config {
-	return Config{BaseURL: s.URL, Token: "orl_x", Marker: marker, Rate: 500, Seed: 7,
-		Now: func() time.Time { return base }, Log: slog.New(slog.DiscardHandler)}
+	return Config{
+		BaseURL: s.URL, Token: "orl_x", Marker: marker, Rate: 500, Seed: 7,
+		Now: func() time.Time { return base }, Log: slog.New(slog.DiscardHandler),
+	}
 }
 
 // run runs the demo until the condition holds on what the server has seen.

@@ -26,7 +26,7 @@ type oddity struct {
 const oddSource = "/lab/oddities"
 
 // oddityKinds is the length of the catalogue.
-var oddityKinds = len(catalogue())
+func oddityKinds() int { return len(catalogue()) }
 
 // next is the next kind of the catalogue, round and round.
 func (o *oddities) next(at time.Time) []*cloudevents.Event {

@@ -97,7 +97,7 @@ func (s *sender) post(ctx context.Context, header http.Header, body []byte) erro
 			return nil
 		}
 		s.log.Debug("the server does not take sample events now; trying again", "error", err)
-		pause := max(after, wait/2+rand.N(wait/2)) //nolint:gosec // jitter
+		pause := max(after, wait/2+rand.N(wait/2))
 		wait = min(2*wait, lastBackoff)
 		timer := time.NewTimer(pause)
 		select {

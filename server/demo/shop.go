@@ -65,13 +65,22 @@ func (s *shop) next(at time.Time) []*cloudevents.Event {
 	return []*cloudevents.Event{e}
 }
 
-var goods = []struct {
+type good struct {
 	sku, name string
 	cents     int
-}{
-	{"LMP-201", "Desk lamp", 3990}, {"KTL-044", "Kettle, brushed steel", 5450}, {"CBL-USB-C2", "USB-C cable 2 m", 1290},
-	{"BK-7781", "Field guide to birds", 2400}, {"TEA-SEN-100", "煎茶 100 g", 1180}, {"MUG-BLU", "Mug “Ozean”", 1450},
-	{"BLK-A5", "Notebook A5, dotted", 890}, {"SNS-TH-1", "Temperature sensor", 1999},
+}
+
+func goods() []good {
+	return []good{
+		{"LMP-201", "Desk lamp", 3990},
+		{"KTL-044", "Kettle, brushed steel", 5450},
+		{"CBL-USB-C2", "USB-C cable 2 m", 1290},
+		{"BK-7781", "Field guide to birds", 2400},
+		{"TEA-SEN-100", "煎茶 100 g", 1180},
+		{"MUG-BLU", "Mug “Ozean”", 1450},
+		{"BLK-A5", "Notebook A5, dotted", 890},
+		{"SNS-TH-1", "Temperature sensor", 1999},
+	}
 }
 
 func (s *shop) place(at time.Time) *cloudevents.Event {
@@ -82,8 +91,9 @@ func (s *shop) place(at time.Time) *cloudevents.Event {
 	if s.rng.IntN(10) < 7 {
 		o.trace = fmt.Sprintf("%016x%016x", s.rng.Uint64()|1, s.rng.Uint64())
 	}
+	shelf := goods()
 	for range 1 + s.rng.IntN(3) {
-		g := goods[s.rng.IntN(len(goods))]
+		g := shelf[s.rng.IntN(len(shelf))]
 		n := 1 + s.rng.IntN(3)
 		o.items = append(o.items, item{g.sku, g.name, n, amount(g.cents)})
 		o.cents += n * g.cents

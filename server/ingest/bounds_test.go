@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"oriel/server/fault"
+
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"oriel/server/fault"
 )
 
 func TestABrokerThatStopsAnsweringFillsTheQueueAndNoMore(t *testing.T) {

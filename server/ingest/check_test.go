@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"oriel/server/cloudevents"
 	"oriel/server/fault"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 func TestTheTimeWindowIncludesBothItsEnds(t *testing.T) {

@@ -5,41 +5,39 @@ import (
 	"fmt"
 	"time"
 
+	"oriel/server/fault"
+
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"oriel/server/fault"
 )
 
 // retryAfter is what a producer is told to wait where only time can help.
 const retryAfter = time.Second
 
-// refusals are errors by which the broker says that it will never take this record.
-var refusals = map[*kerr.Error]fault.Kind{
-	kerr.MessageTooLarge:    fault.TooLarge,
-	kerr.RecordListTooLarge: fault.TooLarge,
-	kerr.InvalidRecord:      fault.InvalidArgument,
-	kerr.InvalidTimestamp:   fault.InvalidArgument,
-	kerr.PolicyViolation:    fault.InvalidArgument,
-	// The protocol calls this one retriable; the client gives up on it at once, and so would we.
-	kerr.CorruptMessage: fault.InvalidArgument,
+// refusalOf knows the errors by which the broker says that it will never take this record.
+func refusalOf(said *kerr.Error) (kind fault.Kind, ok bool) {
+	switch said {
+	case kerr.MessageTooLarge, kerr.RecordListTooLarge:
+		return fault.TooLarge, true
+	case kerr.InvalidRecord, kerr.InvalidTimestamp, kerr.PolicyViolation,
+		// The protocol calls this one retriable; the client gives up on it at once, and so would we.
+		kerr.CorruptMessage:
+		return fault.InvalidArgument, true
+	}
+	return 0, false
 }
 
-// outages are errors by which the broker says that it did not write the record for a reason that is
-// not the record's.
-var outages = map[*kerr.Error]bool{
-	kerr.TopicAuthorizationFailed:   true,
-	kerr.ClusterAuthorizationFailed: true,
-	kerr.SaslAuthenticationFailed:   true,
-	kerr.UnknownTopicID:             true,
-	kerr.UnknownTopicOrPartition:    true,
-	kerr.InvalidTopicException:      true,
-	kerr.NotLeaderForPartition:      true,
-	kerr.LeaderNotAvailable:         true,
-	kerr.NotEnoughReplicas:          true,
-	kerr.KafkaStorageError:          true,
-	kerr.InvalidRequiredAcks:        true,
-	kerr.UnsupportedVersion:         true,
+// isOutage knows the errors by which the broker says that it did not write the record for a reason
+// that is not the record's.
+func isOutage(said *kerr.Error) bool {
+	switch said {
+	case kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.SaslAuthenticationFailed,
+		kerr.UnknownTopicID, kerr.UnknownTopicOrPartition, kerr.InvalidTopicException,
+		kerr.NotLeaderForPartition, kerr.LeaderNotAvailable, kerr.NotEnoughReplicas, kerr.KafkaStorageError,
+		kerr.InvalidRequiredAcks, kerr.UnsupportedVersion:
+		return true
+	}
+	return false
 }
 
 // classify turns the client's verdict on a record into what the producer is told. doubtful says that
@@ -51,11 +49,11 @@ func (p *Publisher) classify(err error, doubtful bool) *fault.Error {
 	}
 	var said *kerr.Error
 	if errors.As(err, &said) {
-		if kind, ok := refusals[said]; ok {
+		if kind, ok := refusalOf(said); ok {
 			return fault.Wrap(err, kind, fault.ReasonBrokerRefused,
 				fmt.Sprintf("The broker refused the event: %s. It was not published.", said.Message))
 		}
-		if outages[said] && !doubtful {
+		if isOutage(said) && !doubtful {
 			e := fault.Wrap(err, fault.Unavailable, fault.ReasonBrokerUnavailable,
 				fmt.Sprintf("The broker does not take events now (%s). Nothing was published; send it again.", said.Message))
 			e.RetryAfter = retryAfter

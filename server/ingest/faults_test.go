@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
+	"oriel/server/fault"
+
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-
-	"oriel/server/fault"
 )
 
 var produces = []kmsg.Key{kmsg.Produce}

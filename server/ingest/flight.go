@@ -6,11 +6,11 @@ import (
 	"sync"
 	"time"
 
+	"oriel/server/fault"
+
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
-
-	"oriel/server/fault"
 )
 
 // flight is one record on its way to the broker. Its fields belong to the voyage's mutex once it left.

@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"oriel/server/cloudevents"
+	"oriel/server/fault"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
-
-	"oriel/server/cloudevents"
-	"oriel/server/fault"
 )
 
 const topic = "events"
@@ -105,7 +105,7 @@ func accepted(t *testing.T, p *Publisher, req *Request) []*Published {
 }
 
 // refused requires that err has this kind and first reason.
-func refused(t *testing.T, err error, kind fault.Kind, reason string) *fault.Error {
+func refused(t *testing.T, err error, kind fault.Kind, reason string) fault.Error {
 	t.Helper()
 	if err == nil {
 		t.Fatalf("accepted, want %s", reason)
@@ -117,7 +117,7 @@ func refused(t *testing.T, err error, kind fault.Kind, reason string) *fault.Err
 	if f.Unknown != (reason == fault.ReasonOutcomeUnknown) {
 		t.Fatalf("unknown is %v for %s", f.Unknown, reason)
 	}
-	return f
+	return *f
 }
 
 // readBack is everything that the topic holds, by partition and offset.

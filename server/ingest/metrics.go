@@ -1,10 +1,10 @@
 package ingest
 
 import (
-	"github.com/prometheus/client_golang/prometheus"
-
 	"oriel/server/cloudevents"
 	"oriel/server/fault"
+
+	"github.com/prometheus/client_golang/prometheus"
 )
 
 // metrics watch the promises: what was published, what was refused and why, what is unknown, and how
@@ -21,13 +21,15 @@ type metrics struct {
 }
 
 // reasons that ingest itself can give.
-var reasons = []string{
-	fault.ReasonMissingAttribute, fault.ReasonInvalidAttribute, fault.ReasonAttributeTooLong,
-	fault.ReasonAttributesTooLarge, fault.ReasonUnsupportedSpecVersion, fault.ReasonUnsupportedContentMode,
-	fault.ReasonUnsupportedEncoding, fault.ReasonMalformedJSON, fault.ReasonInvalidUTF8,
-	fault.ReasonDepthExceeded, fault.ReasonDataConflict, fault.ReasonBodyTooLarge, fault.ReasonBatchTooLarge,
-	fault.ReasonTimeOutOfWindow, fault.ReasonSourceNotAllowed, fault.ReasonQueueFull,
-	fault.ReasonBrokerUnavailable, fault.ReasonBrokerRefused, fault.ReasonShuttingDown,
+func reasons() []string {
+	return []string{
+		fault.ReasonMissingAttribute, fault.ReasonInvalidAttribute, fault.ReasonAttributeTooLong,
+		fault.ReasonAttributesTooLarge, fault.ReasonUnsupportedSpecVersion, fault.ReasonUnsupportedContentMode,
+		fault.ReasonUnsupportedEncoding, fault.ReasonMalformedJSON, fault.ReasonInvalidUTF8,
+		fault.ReasonDepthExceeded, fault.ReasonDataConflict, fault.ReasonBodyTooLarge, fault.ReasonBatchTooLarge,
+		fault.ReasonTimeOutOfWindow, fault.ReasonSourceNotAllowed, fault.ReasonQueueFull,
+		fault.ReasonBrokerUnavailable, fault.ReasonBrokerRefused, fault.ReasonShuttingDown,
+	}
 }
 
 func newMetrics(reg prometheus.Registerer, cfg Config, q *queue) (*metrics, error) {
@@ -61,12 +63,12 @@ func newMetrics(reg prometheus.Registerer, cfg Config, q *queue) (*metrics, erro
 			Help:    "Time from handing a request's events to the producer to its answer.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}),
-		refused:     make(map[string]prometheus.Counter, len(reasons)),
+		refused:     make(map[string]prometheus.Counter, len(reasons())),
 		other:       refused.WithLabelValues("OTHER"),
 		lateAck:     late.WithLabelValues("published"),
 		lateFailure: late.WithLabelValues("failed"),
 	}
-	for _, r := range reasons {
+	for _, r := range reasons() {
 		m.refused[r] = refused.WithLabelValues(r)
 	}
 	for name, value := range map[string]float64{

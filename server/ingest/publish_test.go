@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"oriel/server/cloudevents"
 	"oriel/server/dbtest"
 	"oriel/server/fault"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 func TestAnAcknowledgedEventIsInTheTopicWithItsExactBytes(t *testing.T) {
@@ -218,7 +218,7 @@ func TestTheLargestEventPassesAndOneByteMoreDoesNot(t *testing.T) {
 		if got := readBack(t, b.Brokers, b.Topic); len(got) != 1 || !bytes.Equal(got[0].Value, data) {
 			t.Fatalf("%d records", len(got))
 		}
-		_, err := p.Publish(t.Context(), &Request{Headers: headers, Body: append(data, 0)})
+		_, err := p.Publish(t.Context(), &Request{Headers: headers, Body: make([]byte, cloudevents.MaxBody+1)})
 		f := refused(t, err, fault.TooLarge, fault.ReasonBodyTooLarge)
 		if f.Violations[0].Metadata["limit"] != "1048576" {
 			t.Fatalf("the limit is stated as %v", f.Violations[0].Metadata)

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"time"
 
+	"oriel/server/cloudevents"
+
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.opentelemetry.io/otel/trace"
 	"go.opentelemetry.io/otel/trace/noop"
-
-	"oriel/server/cloudevents"
 )
 
 // Defaults of Config.
@@ -45,7 +45,10 @@ type Config struct {
 	Deadline           time.Duration // a handler's; 10 s
 	MaxBufferedRecords int           // 10,000
 	MaxBufferedBytes   int           // 64 MiB, of keys, values and headers
-	Linger             time.Duration // how long a batch waits for company; 0 sends at once
+	// Linger is how long a batch waits for company; 0 sends at once. Waiting costs a lone producer
+	// that time on every event and gains nothing under load, when batches form behind the requests in
+	// flight: at 64 connections 1 ms took a quarter of the throughput (bench/ingest).
+	Linger time.Duration
 
 	Now    func() time.Time     // the ingest clock; time.Now
 	Tracer trace.TracerProvider // nil: no spans, the caller's trace is still carried on

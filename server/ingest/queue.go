@@ -92,8 +92,8 @@ func (q *queue) admit(flights []flight) bool {
 	}
 	for i := range flights {
 		if !q.take(flights[i].ticket, n) {
-			for j := range i {
-				q.give(flights[j].ticket)
+			for _, f := range flights[:i] {
+				q.give(f.ticket)
 			}
 			return false
 		}
@@ -168,8 +168,8 @@ type topicWatcher struct {
 }
 
 func (w topicWatcher) Partition(r *kgo.Record, n int) int {
-	if int32(n) != w.queue.partitions.Load() { //nolint:gosec // a topic has far fewer than 2^31 partitions
-		w.queue.partitions.Store(int32(n)) //nolint:gosec // as above
+	if int32(n) != w.queue.partitions.Load() {
+		w.queue.partitions.Store(int32(n))
 	}
 	return w.TopicPartitioner.Partition(r, n)
 }

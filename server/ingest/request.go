@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/twmb/franz-go/pkg/kgo"
-
 	"oriel/server/cloudevents"
 	"oriel/server/fault"
+
+	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // Request is one HTTP request, copied out of the framework: nothing in it may change until Publish
@@ -65,16 +65,19 @@ func (p *Publisher) Publish(ctx context.Context, req *Request) (*Response, error
 	w := p.windowAt(p.cfg.Now())
 	flights := make([]flight, 0, len(elements))
 	places := make([]int, 0, len(elements))
+	records := make([]kgo.Record, len(elements)) // in one piece: they leave and land together
+	outcomes := make([]Published, len(elements))
 	for i, el := range elements {
 		if err := p.check(el, w, req); err != nil {
 			resp.Results[i].Err = p.refuse(err)
 			continue
 		}
-		resp.Results[i].Published = &Published{
-			Event: el.Event, PartitionKey: el.Event.PartitionKey(), Topic: p.cfg.Topic, Partition: -1, Offset: -1,
-		}
+		out := &outcomes[i]
+		*out = Published{Event: el.Event, PartitionKey: el.Event.PartitionKey(), Topic: p.cfg.Topic, Partition: -1, Offset: -1}
+		resp.Results[i].Published = out
 		if !req.ValidateOnly {
-			flights = append(flights, flight{record: record(el.Event, p.cfg.Topic, w)})
+			p.encode(el.Event, w, &records[i])
+			flights = append(flights, flight{record: &records[i]})
 			places = append(places, i)
 		}
 	}
@@ -156,14 +159,14 @@ func outage(resp *Response) error {
 	return first
 }
 
-func record(e *cloudevents.Event, topic string, w window) *kgo.Record {
+// encode fills in the event's record.
+func (p *Publisher) encode(e *cloudevents.Event, w window, r *kgo.Record) {
 	enc := cloudevents.EncodeRecord(e)
-	r := &kgo.Record{Topic: topic, Key: enc.Key, Value: enc.Value, Timestamp: w.at}
-	r.Headers = make([]kgo.RecordHeader, len(enc.Headers), len(enc.Headers)+2)
-	for i, h := range enc.Headers {
-		r.Headers[i] = kgo.RecordHeader{Key: h.Key, Value: h.Value}
+	r.Topic, r.Key, r.Value, r.Timestamp = p.cfg.Topic, enc.Key, enc.Value, w.at
+	r.Headers = make([]kgo.RecordHeader, len(enc.Headers), len(enc.Headers)+2) // and the trace's two
+	for i := range enc.Headers {
+		r.Headers[i] = kgo.RecordHeader(enc.Headers[i])
 	}
-	return r
 }
 
 const batchMedia = "application/cloudevents-batch+json"
