@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -229,4 +230,28 @@ func flat(h map[string][]string) []cloudevents.Header {
 		out = append(out, cloudevents.Header{Key: k, Value: []byte(v[0])})
 	}
 	return out
+}
+
+func TestEveryPayloadOfThePackageIsAValidEvent(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join("..", "..", "node_modules", "@octokit", "webhooks-examples")
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("NOT RUN: npm ci brings the webhook payloads: %v", err)
+	}
+	hooks, err := loadWebhooks(dir)
+	if err != nil || len(hooks) != 329 {
+		t.Fatalf("%d payloads, %v", len(hooks), err)
+	}
+	kinds := map[string]bool{}
+	for _, h := range hooks {
+		e := h.event(base, "1")
+		valid(t, e)
+		if !json.Valid(e.Data) || e.Subject == "" && strings.Contains(string(e.Data), `"sender"`) {
+			t.Errorf("%s: subject %q", e.Type, e.Subject)
+		}
+		kinds[e.Type] = true
+	}
+	if len(kinds) < 150 || !kinds["com.github.issues.opened"] || !kinds["com.github.push"] {
+		t.Fatalf("%d kinds", len(kinds))
+	}
 }
