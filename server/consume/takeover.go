@@ -106,29 +106,68 @@ func stateValue(state string) float64 {
 	return 3
 }
 
-// claim verifies the topic's identity and takes checkpoints over, in one transaction.
+// claim verifies the topic's identity, takes checkpoints over, and judges where they are.
 //
 // A log that is not the newest one with checkpoints is not ours to read: the partitions are fatal
 // until an operator adopts it. That state follows from two durable facts and is not stored. What is
 // stored are a checkpoint below the log's start (gap) and one beyond its end (fatal): the broker's
 // view may change later and hide what was lost.
+//
+// The log's bounds are asked for after the takeover: before it, another owner may still advance the
+// checkpoint over an end that we have read.
 func (s *session) claim(ctx context.Context, ps []int32) (map[int32]claim, error) {
 	id, _, err := describeTopic(ctx, s.cl, s.c.cfg.Topic)
 	if err != nil {
 		return nil, err
 	}
-	starts, err := s.adm.ListStartOffsets(ctx, s.c.cfg.Topic)
+	s.mu.Lock()
+	s.topicID = id
+	s.mu.Unlock()
+	claims, err := s.take(ctx, id, ps)
+	if err != nil {
+		return nil, err
+	}
+	bounds, err := s.bounds(ctx, ps)
+	if err != nil {
+		return nil, err
+	}
+	for p, cl := range claims {
+		if cl.stuck != "" {
+			continue
+		}
+		if cl.stuck, cl.reason = verdict(cl.pos.next, bounds[p]); cl.stuck == "" {
+			continue
+		}
+		n, err := s.c.queries.StickCheckpoint(ctx, db.StickCheckpointParams{
+			Consumer: s.c.cfg.Consumer, Log: cl.pos.log, Partition: p,
+			OwnerEpoch: cl.pos.epoch, State: cl.stuck, Reason: cl.reason,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("record the state of partition %d: %w", p, err)
+		}
+		if n == 0 {
+			return nil, fmt.Errorf("partition %d: %w", p, errFenced)
+		}
+		claims[p] = cl
+	}
+	return claims, nil
+}
+
+// bounds are the start and the end of partitions' logs.
+func (s *session) bounds(ctx context.Context, ps []int32) (map[int32][2]int64, error) {
+	topic := s.c.cfg.Topic
+	starts, err := s.adm.ListStartOffsets(ctx, topic)
 	if err != nil {
 		return nil, fmt.Errorf("list the log's start: %w", err)
 	}
-	ends, err := s.adm.ListEndOffsets(ctx, s.c.cfg.Topic)
+	ends, err := s.adm.ListEndOffsets(ctx, topic)
 	if err != nil {
 		return nil, fmt.Errorf("list the log's end: %w", err)
 	}
 	bounds := make(map[int32][2]int64, len(ps))
 	for _, p := range ps {
-		start, ok1 := starts.Lookup(s.c.cfg.Topic, p)
-		end, ok2 := ends.Lookup(s.c.cfg.Topic, p)
+		start, ok1 := starts.Lookup(topic, p)
+		end, ok2 := ends.Lookup(topic, p)
 		if !ok1 || !ok2 {
 			return nil, fmt.Errorf("the broker does not list partition %d", p)
 		}
@@ -137,94 +176,114 @@ func (s *session) claim(ctx context.Context, ps []int32) (map[int32]claim, error
 		}
 		bounds[p] = [2]int64{start.Offset, end.Offset}
 	}
-	s.mu.Lock()
-	s.topicID = id
-	s.mu.Unlock()
+	return bounds, nil
+}
 
+// take gives checkpoints a new owner epoch in one transaction, and makes those of partitions that were
+// never seen of this log, at its start.
+func (s *session) take(ctx context.Context, id topicID, ps []int32) (map[int32]claim, error) {
 	conn, err := s.c.acquire(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer giveBack(ctx, conn)
-	var claims map[int32]claim
+	claims := make(map[int32]claim, len(ps))
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		claims, err = s.c.claimIn(ctx, s.c.queries.WithTx(tx), id, ps, bounds)
-		return err
+		q := s.c.queries.WithTx(tx)
+		log, recreated, err := s.c.logOf(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		if recreated != "" {
+			for _, p := range ps {
+				claims[p] = claim{stuck: StateFatal, reason: recreated}
+			}
+			return nil
+		}
+		if err := s.insertMissing(ctx, q, log, ps); err != nil {
+			return err
+		}
+		rows, err := q.TakeOver(ctx, db.TakeOverParams{
+			Consumer: s.c.cfg.Consumer, Log: log, Partitions: ps, Owner: s.c.cfg.Instance,
+		})
+		if err != nil {
+			return fmt.Errorf("take the checkpoints over: %w", err)
+		}
+		for _, r := range rows {
+			cl := claim{
+				pos:         position{log: log, part: r.Partition, epoch: r.OwnerEpoch, next: r.NextOffset, commits: r.Commits},
+				leaderEpoch: r.LeaderEpoch,
+			}
+			if r.State != StateRunning {
+				cl.stuck = r.State
+				if r.StateReason != nil {
+					cl.reason = *r.StateReason
+				}
+			}
+			claims[r.Partition] = cl
+		}
+		if len(claims) != len(ps) {
+			return fmt.Errorf("took %d of %d checkpoints over", len(claims), len(ps))
+		}
+		return nil
 	})
 	return claims, err
 }
 
-func (c *Consumer) claimIn(ctx context.Context, q *db.Queries, id topicID, ps []int32, bounds map[int32][2]int64) (map[int32]claim, error) {
-	claims := make(map[int32]claim, len(ps))
+// logOf is the log of the topic as it is now; recreated says why it is not ours to read.
+func (c *Consumer) logOf(ctx context.Context, q *db.Queries, id topicID) (log int16, recreated string, err error) {
 	newest, err := q.NewestLog(ctx, db.NewestLogParams{Topic: c.cfg.Topic, Consumer: c.cfg.Consumer})
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return nil, fmt.Errorf("find the log: %w", err)
-	}
-	if err == nil && newest.TopicID != id {
-		reason := fmt.Sprintf("the topic was recreated: its id is %s, the checkpoints are of %s; adopt the topic or restore it",
-			id, topicID(newest.TopicID))
-		for _, p := range ps {
-			claims[p] = claim{stuck: StateFatal, reason: reason}
-		}
-		return claims, nil
-	}
-	log := newest.ID
-	if err != nil {
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		if log, err = q.EnsureLog(ctx, db.EnsureLogParams{Topic: c.cfg.Topic, TopicID: id}); err != nil {
-			return nil, fmt.Errorf("record the log: %w", err)
+			return 0, "", fmt.Errorf("record the log: %w", err)
 		}
+		return log, "", nil
+	case err != nil:
+		return 0, "", fmt.Errorf("find the log: %w", err)
+	case newest.TopicID != id:
+		return 0, fmt.Sprintf("the topic was recreated: its id is %s, the checkpoints are of %s; adopt the topic or restore it",
+			id, topicID(newest.TopicID)), nil
+	default:
+		return newest.ID, "", nil
+	}
+}
+
+func (s *session) insertMissing(ctx context.Context, q *db.Queries, log int16, ps []int32) error {
+	known, err := q.KnownPartitions(ctx, db.KnownPartitionsParams{Consumer: s.c.cfg.Consumer, Log: log, Partitions: ps})
+	if err != nil {
+		return fmt.Errorf("read the checkpoints: %w", err)
+	}
+	if len(known) == len(ps) {
+		return nil
+	}
+	bounds, err := s.bounds(ctx, ps)
+	if err != nil {
+		return err
 	}
 	for _, p := range ps {
+		if slices.Contains(known, p) {
+			continue
+		}
 		_, err := q.InsertCheckpoint(ctx, db.InsertCheckpointParams{
-			Consumer: c.cfg.Consumer, Log: log, Partition: p, NextOffset: bounds[p][0],
+			Consumer: s.c.cfg.Consumer, Log: log, Partition: p, NextOffset: bounds[p][0],
 		})
 		if err != nil {
-			return nil, fmt.Errorf("record the checkpoint of partition %d: %w", p, err)
+			return fmt.Errorf("record the checkpoint of partition %d: %w", p, err)
 		}
 	}
-	rows, err := q.TakeOver(ctx, db.TakeOverParams{
-		Consumer: c.cfg.Consumer, Log: log, Partitions: ps, Owner: c.cfg.Instance,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("take the checkpoints over: %w", err)
-	}
-	for i := range rows {
-		r := &rows[i]
-		cl := claim{
-			pos:         position{log: log, part: r.Partition, epoch: r.OwnerEpoch, next: r.NextOffset, commits: r.Commits},
-			leaderEpoch: r.LeaderEpoch,
-		}
-		if cl.stuck, cl.reason = verdict(r, bounds[r.Partition]); cl.stuck != "" && r.State == StateRunning {
-			_, err := q.StickCheckpoint(ctx, db.StickCheckpointParams{
-				Consumer: c.cfg.Consumer, Log: log, Partition: r.Partition,
-				OwnerEpoch: r.OwnerEpoch, State: cl.stuck, Reason: cl.reason,
-			})
-			if err != nil {
-				return nil, fmt.Errorf("record the state of partition %d: %w", r.Partition, err)
-			}
-		}
-		claims[r.Partition] = cl
-	}
-	if len(claims) != len(ps) {
-		return nil, fmt.Errorf("took %d of %d checkpoints over", len(claims), len(ps))
-	}
-	return claims, nil
+	return nil
 }
 
 // verdict is the state that a checkpoint is stuck in, or "". bounds are the log's start and end.
-func verdict(r *db.TakeOverRow, bounds [2]int64) (state, reason string) {
+func verdict(next int64, bounds [2]int64) (state, reason string) {
 	switch {
-	case r.State != StateRunning:
-		if r.StateReason != nil {
-			reason = *r.StateReason
-		}
-		return r.State, reason
-	case r.NextOffset < bounds[0]:
+	case next < bounds[0]:
 		return StateGap, fmt.Sprintf("the log starts at offset %d, above the checkpoint %d: %d offsets are gone",
-			bounds[0], r.NextOffset, bounds[0]-r.NextOffset)
-	case r.NextOffset > bounds[1]:
+			bounds[0], next, bounds[0]-next)
+	case next > bounds[1]:
 		return StateFatal, fmt.Sprintf("the log ends at offset %d, below the checkpoint %d: the broker lost records",
-			bounds[1], r.NextOffset)
+			bounds[1], next)
 	default:
 		return "", ""
 	}
