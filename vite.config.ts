@@ -5,7 +5,7 @@ import react from "@vitejs/plugin-react";
 import { defineConfig } from "vitest/config";
 
 // The server to develop against: a running `oriel demo`, whose address is in its demo.json.
-const backend = process.env["ORIEL_DEV_URL"] ?? "http://127.0.0.1:8080";
+const backend = process.env.ORIEL_DEV_URL ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   root: "frontend",
@@ -34,7 +34,7 @@ export default defineConfig({
   },
   server: { proxy: { "/v1": { target: backend, changeOrigin: true } } },
   test: {
-    environment: "jsdom",
+    environment: "node",
     include: ["src/**/*.test.{ts,tsx}"],
     restoreMocks: true,
   },

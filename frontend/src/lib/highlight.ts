@@ -44,10 +44,18 @@ export function highlight(text: string, words: readonly string[]): Run[] {
   return runs;
 }
 
+/** Scripts that are written without spaces: there a word has no edges. */
+const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
+const letter = /[\p{L}\p{N}]/u;
+
 function occurrences(text: string, word: string): { start: number; end: number }[] {
   const found = [];
+  const anywhere = unspaced.test(word);
   for (let i = text.indexOf(word); i >= 0; i = text.indexOf(word, i + word.length)) {
-    found.push({ start: i, end: i + word.length });
+    const end = i + word.length;
+    const cutsBefore = letter.test(word.charAt(0)) && letter.test(text.charAt(i - 1));
+    const cutsAfter = letter.test(word.charAt(word.length - 1)) && letter.test(text.charAt(end));
+    if (anywhere || !(cutsBefore || cutsAfter)) found.push({ start: i, end });
   }
   return found;
 }

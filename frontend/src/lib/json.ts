@@ -177,7 +177,9 @@ class Reader {
     } else if (c === 0x2d || (c >= 0x30 && c <= 0x39)) {
       this.number();
       this.layout.push(depth, LineKind.number, key, start, this.i);
-      if (!fitsDouble(this.text.slice(start, this.i))) this.layout.markExact();
+      if (!surelyFits(this.text, start, this.i) && !fitsDouble(this.text.slice(start, this.i))) {
+        this.layout.markExact();
+      }
     } else {
       const word = literals.find((literal) => this.text.startsWith(literal, start));
       if (word === undefined) this.fail("no value");
@@ -254,6 +256,13 @@ class Reader {
   private fail(what: string): never {
     throw new JsonFault(this.i, this.i >= this.text.length ? "the text ends too early" : what);
   }
+}
+
+/** Of most numbers a look is enough: up to 15 digits without an exponent fit. */
+function surelyFits(text: string, start: number, end: number): boolean {
+  if (end - start > 15) return false;
+  for (let i = start; i < end; i++) if (text.charCodeAt(i) >= 0x45) return false;
+  return true;
 }
 
 /** Whether a double holds the number's exact decimal value. */

@@ -16,7 +16,7 @@ export function actionLabel(field: Field, action: ValueAction): string {
 const button =
   "grid h-8 min-w-8 place-items-center rounded-1 border border-line-2 bg-raised px-1 t-11 font-medium text-ink-2 hover:bg-hover hover:text-ink wide:h-5 wide:min-w-5";
 
-/** The same four for every value, everywhere: include, exclude, only, more. */
+/** The same four for every value, everywhere: include, exclude, only, more; under a finger all in the menu. */
 export function ValueActions({
   field,
   value,
@@ -49,14 +49,14 @@ export function ValueActions({
   ];
   return (
     <span className="flex gap-0.5" data-value-actions>
-      <button type="button" className={button} {...named("include")}>
+      <button type="button" className={`${button} max-wide:hidden`} {...named("include")}>
         <Icon name="plus" small />
       </button>
-      <button type="button" className={button} {...named("exclude")}>
+      <button type="button" className={`${button} max-wide:hidden`} {...named("exclude")}>
         <Icon name="minus" small />
       </button>
       {!compact && (
-        <button type="button" className={button} {...named("only")}>
+        <button type="button" className={`${button} max-wide:hidden`} {...named("only")}>
           only
         </button>
       )}
@@ -69,12 +69,8 @@ export function ValueActions({
           className: button,
           title: "More",
           "aria-label": `More for ${field} ${value}`,
-          tabIndex: tabIndex,
-          children: (
-            <>
-              <Icon name="dots" small />
-            </>
-          ),
+          tabIndex,
+          children: <Icon name="dots" small />,
         }}
       />
     </span>

@@ -82,10 +82,11 @@ export function EventList(props: EventListProps) {
       reveal: (index) => {
         scroller.current?.focus({ preventScroll: true });
         const row = rowOf[index];
-        if (row !== undefined) virtual.scrollToIndex(row);
+        // With the last event its end is shown, or that there is more.
+        if (row !== undefined) virtual.scrollToIndex(row === rows.length - 2 ? row + 1 : row);
       },
     }),
-    [rowOf, virtual],
+    [rows, rowOf, virtual],
   );
 
   const items = virtual.getVirtualItems();

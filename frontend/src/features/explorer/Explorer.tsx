@@ -124,7 +124,8 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
   });
 
   const fault = queryFault(run.error);
-  const words = useMemo(() => queryWords(search.query), [search.query]);
+  // A query that was not run found none of the rows.
+  const words = useMemo(() => (fault ? [] : queryWords(search.query)), [fault, search.query]);
   return (
     <main className="flex min-h-0 flex-1 flex-col">
       <h1 className="sr-only">Explore</h1>

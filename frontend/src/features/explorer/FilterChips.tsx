@@ -215,7 +215,7 @@ function FilterForm({
         <select
           value={field}
           aria-label="Field"
-          className={`${input} h-11 wide:h-7`}
+          className={`${input} h-11 min-w-0 flex-1 wide:h-7`}
           onChange={(event) => setField(event.currentTarget.value as ChipField)}
         >
           {fields.map((name) => (

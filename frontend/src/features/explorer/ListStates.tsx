@@ -76,7 +76,7 @@ export function EmptyResults({
               </>
             )}
             {filtered &&
-              ` and ${search.filters.length === 1 ? "the filter" : `${search.filters.length} filters`} above`}
+              `${words ? " and" : " with"} the ${search.filters.length === 1 ? "filter" : "filters"} above`}
             .
           </p>
           <div className="flex flex-wrap justify-center gap-2">

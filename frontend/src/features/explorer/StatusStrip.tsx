@@ -23,7 +23,7 @@ export function StatusStrip({ run, faultInQuery }: { run: Run; faultInQuery: boo
           ? countText(found.events.length, run.hasMore)
           : run.searching
             ? "Searching…"
-            : "–"}
+            : "Not run"}
       </span>
       {found && (
         <span

@@ -193,7 +193,7 @@ function AbsoluteForm({
       <p id={hint} className={`col-span-2 min-h-8 ${tried && fault ? "text-error" : "text-ink-3"}`}>
         {tried && fault
           ? fault
-          : `In ${zone === utc ? utc : `${zone}, ${offsetLabel(now, zone)}`}. ${acceptedBounds}.`}
+          : `Times in ${zone === utc ? utc : `${zone} (${offsetLabel(now, zone)})`}, such as ${acceptedBounds}.`}
       </p>
       <span className="col-span-2 flex justify-end">
         <Button type="submit" look="primary">

@@ -74,11 +74,7 @@ function ZoneMenu() {
         className: buttonClass("ghost"),
         title: "Time zone of every time shown",
         "aria-label": `Time zone: ${zone}`,
-        children: (
-          <>
-            <span className="max-w-28 cut">{zone}</span>
-          </>
-        ),
+        children: <span className="max-w-28 cut">{zone}</span>,
       }}
     />
   );
@@ -110,11 +106,7 @@ function ThemeMenu() {
         className: buttonClass("ghost", "normal", true),
         "aria-label": "Theme",
         title: "Theme",
-        children: (
-          <>
-            <ThemeIcon />
-          </>
-        ),
+        children: <ThemeIcon />,
       }}
     />
   );

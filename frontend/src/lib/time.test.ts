@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import {
+  dateAndTime,
+  dayStart,
+  isZone,
+  lag,
+  offsetLabel,
+  rangeText,
+  readBound,
+  relative,
+  timeOfDay,
+} from "./time.ts";
+
+const berlin = "Europe/Berlin";
+
+describe("showing a time", () => {
+  test("cuts fractions, never rounds", () => {
+    expect(timeOfDay("2026-11-30T13:13:13.999999Z", "UTC")).toBe("13:13:13.999");
+    expect(dateAndTime("2026-11-30T13:13:13.999999Z", "UTC")).toBe("2026-11-30 13:13:13.999999 UTC");
+  });
+  test("fills fractions that were not sent", () =>
+    expect(timeOfDay("2026-11-30T13:13:13Z", "UTC")).toBe("13:13:13.000"));
+  test("names the offset of the instant, not of today", () => {
+    expect(dateAndTime("2026-07-01T12:00:00Z", berlin, 0)).toBe("2026-07-01 14:00:00 +02:00");
+    expect(dateAndTime("2026-12-01T12:00:00Z", berlin, 0)).toBe("2026-12-01 13:00:00 +01:00");
+  });
+  test("knows half hours and zones behind UTC", () => {
+    expect(offsetLabel(Date.parse("2026-11-30T00:00:00Z"), "Asia/Kolkata")).toBe("+05:30");
+    expect(offsetLabel(Date.parse("2026-11-30T00:00:00Z"), "America/St_Johns")).toBe("−03:30");
+  });
+  test("midnight is hour 0 of its day", () =>
+    expect(timeOfDay("2026-11-30T00:00:00Z", "UTC", 0)).toBe("00:00:00"));
+  test("says a day once in a range within it", () => {
+    expect(rangeText("2026-11-30T14:02:11Z", "2026-11-30T15:02:11Z", "UTC")).toBe(
+      "30 Nov 14:02:11 – 15:02:11",
+    );
+    expect(rangeText("2026-11-29T15:02:11Z", "2026-11-30T15:02:11Z", "UTC")).toBe(
+      "29 Nov 15:02:11 – 30 Nov 15:02:11",
+    );
+    expect(rangeText("2026-11-29T15:02:11Z", undefined, "UTC")).toBe("since 29 Nov 15:02:11");
+  });
+  test("a day begins at its local midnight, also where clocks change", () => {
+    expect(new Date(dayStart("2026-10-25T20:00:00Z", berlin)).toISOString()).toBe("2026-10-24T22:00:00.000Z");
+    expect(new Date(dayStart("2026-10-26T20:00:00Z", berlin)).toISOString()).toBe("2026-10-25T23:00:00.000Z");
+  });
+  test("lag is said in one unit, in either direction", () => {
+    expect(lag("2026-11-30T15:02:10.951Z", "2026-11-30T15:02:10.989Z")).toBe("38 ms");
+    expect(lag("2026-11-30T15:02:10Z", "2026-11-30T15:02:05.900Z")).toBe("4.1 s");
+    expect(lag("2026-11-28T15:02:10Z", "2026-11-30T15:02:10Z")).toBe("2 d");
+  });
+  test("a zone that does not exist is known not to", () => {
+    expect(isZone(berlin)).toBe(true);
+    expect(isZone("Mars/Olympus")).toBe(false);
+  });
+});
+
+describe("reading a bound", () => {
+  const now = Date.parse("2026-11-30T15:02:11Z");
+  const value = (text: string, zone = "UTC") => {
+    const bound = readBound(text, zone, now);
+    return "value" in bound ? bound.value : "error";
+  };
+  test.each([
+    ["-15m", "-15m"],
+    ["2026-11-30T14:05:30Z", "2026-11-30T14:05:30Z"],
+    ["2026-11-30t14:05:30.123456+01:00", "2026-11-30T14:05:30.123456+01:00"],
+    ["2026-11-30 14:05", "2026-11-30T14:05:00Z"],
+    ["2026-11-30 14:05:30.999999", "2026-11-30T14:05:30.999999Z"],
+    ["2026-11-30", "2026-11-30T00:00:00Z"],
+    ["14:05", "2026-11-30T14:05:00Z"],
+    [" 9:05:07 ", "2026-11-30T09:05:07Z"],
+  ])("%s is %s", (text, expected) => expect(value(text)).toBe(expected));
+
+  test.each([
+    "",
+    "yesterday",
+    "-1w",
+    "2026-02-30",
+    "2026-13-01 00:00",
+    "25:00",
+    "14:60",
+    "2026-11-30T14:05:30",
+  ])("%j is refused or read as wall time, never misread", (text) =>
+    expect(["error", "2026-11-30T14:05:30Z"]).toContain(value(text)),
+  );
+
+  test("wall times are of the zone", () => {
+    expect(value("2026-11-30 14:05", berlin)).toBe("2026-11-30T13:05:00Z");
+    expect(value("14:05", "Asia/Kolkata")).toBe("2026-11-30T08:35:00Z");
+  });
+  test("today is the zone's today", () => {
+    const late = readBound("00:30", "Asia/Tokyo", Date.parse("2026-11-30T20:00:00Z"));
+    expect(late).toEqual({ value: "2026-11-30T15:30:00Z" });
+  });
+  test("an hour that occurs twice is the earlier, one that is skipped moves on", () => {
+    expect(value("2026-10-25 02:30", berlin)).toBe("2026-10-25T00:30:00Z");
+    expect(value("2026-03-29 02:30", berlin)).toBe("2026-03-29T01:30:00Z");
+  });
+  test("relative times have a name", () => {
+    expect(relative("-1h")).toEqual({ ms: 3_600_000, name: "1 hour" });
+    expect(relative("-90m")?.name).toBe("90 minutes");
+    expect(relative("1h")).toBeUndefined();
+  });
+});
