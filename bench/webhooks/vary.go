@@ -116,7 +116,8 @@ var (
 
 // repositoryName is one of 500 names.
 func repositoryName(i int) string {
-	return adjectives[i%len(adjectives)] + "-" + things[i/len(adjectives)%len(things)]
+	first := i % len(adjectives)
+	return adjectives[first] + "-" + things[(i/len(adjectives)+first)%len(things)]
 }
 
 // login is one of 2,000 names, a third with a number behind.

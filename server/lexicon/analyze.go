@@ -128,7 +128,7 @@ func (a *Analyzer) attributes() {
 		name, value := a.in.Attributes[i], a.in.Attributes[i+1]
 		a.joined = append(a.joined[:0], value...)
 		folded := a.value(a.joined)
-		if len(folded) == 0 || core(name) {
+		if value == "" || core(name) {
 			continue
 		}
 		h := valueHash(keyStep(a.seeds.name, []byte(name)), folded)

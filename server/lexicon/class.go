@@ -75,7 +75,7 @@ func numberVocabulary(t []byte) bool {
 
 // valueVocabulary classes the value of a path=value from its folded text and that text's leaves.
 func valueVocabulary(folded []byte, leaves []leaf) bool {
-	if len(folded) > maxValueBytes {
+	if len(folded) > maxValueBytes || !printable(folded) {
 		return false
 	}
 	if len(folded) > 0 && (folded[0] == '-' || isDigit(folded[0])) && isNumber(folded) {

@@ -27,7 +27,8 @@ func Compile(key Key, word string) Word {
 	}
 	if number == nil || len(sp.leaves) == 1 && w.number == w.leaves[0] {
 		w.Conditions = s.conditions(sp.leaves)
-		w.Exact = len(w.Conditions) == 1 && w.Conditions[0].Vocabulary
+		n := len(sp.leaves) // two characters are one bigram; of more, neighbourhood is not known
+		w.Exact = len(w.Conditions) == 1 && w.Conditions[0].Vocabulary && (n == 1 || n == 2 && sp.leaves[0].kind&cjkLeaf != 0)
 		return w
 	}
 	// The word reads as a number that text spells in other leaves: an event has the leaves, or the

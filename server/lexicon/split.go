@@ -31,6 +31,7 @@ type splitter struct {
 	folder
 	buf    []byte
 	leaves []leaf
+	kinds  [256]*[256]uint8 // of the basic plane, as runeKind says, plus one; 0 is not yet asked
 }
 
 const keepScratch = 1 << 16 // scratch beyond this is given back after a large event
@@ -134,7 +135,7 @@ func (s *splitter) runes(t []byte) {
 	}
 	for i := 0; i < len(t); {
 		r, n := utf8.DecodeRune(t[i:])
-		k := runeKind(r)
+		k := s.kindOf(r)
 		switch {
 		case k == 0:
 			flush(i)
@@ -164,6 +165,26 @@ func (s *splitter) runes(t []byte) {
 		i += n
 	}
 	flush(len(t))
+}
+
+// kindOf is runeKind, remembered.
+func (s *splitter) kindOf(r rune) uint8 {
+	if r < utf8.RuneSelf {
+		return byteKind[r]
+	}
+	if r > 0xFFFF {
+		return runeKind(r)
+	}
+	page := s.kinds[r>>8]
+	if page == nil {
+		page = new([256]uint8)
+		s.kinds[r>>8] = page
+	}
+	k := &page[r&0xFF]
+	if *k == 0 {
+		*k = runeKind(r) + 1
+	}
+	return *k - 1
 }
 
 // markKind is a combining mark that folding left in place; it is no leaf by itself.
