@@ -100,7 +100,7 @@ func wantKind(t *testing.T, err error, kind fault.Kind, reason string) {
 }
 
 func wait(d time.Duration) {
-	time.Sleep(d) //nolint:forbidigo // a fake clock
+	time.Sleep(d)
 	synctest.Wait()
 }
 

@@ -160,7 +160,7 @@ func TestCredentialsThatAreNotAccepted(t *testing.T) {
 	})
 	t.Run("the scheme in any case", func(t *testing.T) {
 		t.Parallel()
-		if r := e.do(e.request("GET", "/v1/session", "", "Authorization", "bEARER "+reader)); r.StatusCode != 200 {
+		if r := e.do(e.request("GET", "/v1/session", "", "Authorization", "bEARER "+reader)); r.StatusCode != http.StatusOK {
 			t.Errorf("got %d %s", r.StatusCode, r.body)
 		}
 	})

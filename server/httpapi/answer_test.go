@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gofiber/fiber/v2"
 
 	"oriel/server/cloudevents"
 	"oriel/server/fault"
@@ -55,8 +58,25 @@ func TestAPanicIsAnInternalErrorAndTheServerGoesOn(t *testing.T) {
 	if !strings.Contains(e.log.String(), "broken invariant") || !strings.Contains(e.log.String(), "answer_test.go") {
 		t.Errorf("the log has not where: %s", e.log)
 	}
-	if r := e.do(e.request("GET", "/v1/session", reader)); r.StatusCode != 200 {
+	if r := e.do(e.request("GET", "/v1/session", reader)); r.StatusCode != http.StatusOK {
 		t.Errorf("afterwards %d", r.StatusCode)
+	}
+}
+
+func TestNothingOfAHalfMadeAnswerIsLeftInAnError(t *testing.T) {
+	t.Parallel()
+	e := start(t, func(d *Deps) {
+		d.SPA = func(c *fiber.Ctx) error {
+			c.Set("Content-Encoding", "br")
+			c.Set("Cache-Control", "public, max-age=31536000, immutable")
+			_ = c.SendString("half")
+			return errors.New("and then the disk was gone")
+		}
+	})
+	r := e.do(e.request("GET", "/", reader))
+	r.failure(t, 500, fault.ReasonInternal)
+	if r.Header.Get("Content-Encoding") != "" || r.Header.Get("Cache-Control") != "" {
+		t.Errorf("left over: %v", r.Header)
 	}
 }
 

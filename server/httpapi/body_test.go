@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestBodiesReachThePublisherAsTheyCame(t *testing.T) {
 			t.Parallel()
 			e := start(t)
 			r, c2 := e.raw(c.request)
-			if r.StatusCode != 200 {
+			if r.StatusCode != http.StatusOK {
 				t.Fatalf("got %d %s", r.StatusCode, r.body)
 			}
 			got := e.publisher.all()
@@ -50,7 +51,7 @@ func TestBodiesReachThePublisherAsTheyCame(t *testing.T) {
 			if _, err := io.WriteString(c2, post("/v1/events", writer, "Content-Length: 4", "")+"next"); err != nil {
 				t.Fatal(err)
 			}
-			if r := e.next(bufio.NewReader(c2)); r.StatusCode != 200 || string(e.publisher.all()[1].Body) != "next" {
+			if r := e.next(bufio.NewReader(c2)); r.StatusCode != http.StatusOK || string(e.publisher.all()[1].Body) != "next" {
 				t.Errorf("the next request on the connection: %d %s", r.StatusCode, r.body)
 			}
 		})
@@ -182,7 +183,7 @@ func TestExpectContinue(t *testing.T) {
 	if _, err := io.WriteString(c, "data"); err != nil {
 		t.Fatal(err)
 	}
-	if got := e.next(r); got.StatusCode != 200 || string(e.publisher.all()[0].Body) != "data" {
+	if got := e.next(r); got.StatusCode != http.StatusOK || string(e.publisher.all()[0].Body) != "data" {
 		t.Errorf("got %d %s", got.StatusCode, got.body)
 	}
 }
@@ -241,7 +242,7 @@ func TestA16KiBHeaderBlockIsTaken(t *testing.T) {
 	t.Parallel()
 	e := start(t)
 	r := e.do(e.request("POST", "/v1/events", writer, "Cookie", strings.Repeat("c", 8<<10), "Ce-Subject", strings.Repeat("s", 8<<10)))
-	if r.StatusCode != 200 {
+	if r.StatusCode != http.StatusOK {
 		t.Errorf("got %d %s", r.StatusCode, r.body)
 	}
 }

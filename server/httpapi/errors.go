@@ -64,7 +64,7 @@ func envelope(e *fault.Error, requestID string) Error {
 		}
 	}
 	out := Error{
-		Code: int32(e.Kind.Code()), Status: e.Kind.Status(), Message: e.Message, //nolint:gosec // three digits
+		Code: int32(e.Kind.Code()), Status: e.Kind.Status(), Message: e.Message,
 		RequestId: requestID, Details: details,
 	}
 	if e.Unknown {

@@ -25,6 +25,7 @@ import (
 
 	"oriel/server/auth"
 	"oriel/server/cloudevents"
+	"oriel/server/dbtest"
 	"oriel/server/fault"
 	"oriel/server/ingest"
 	"oriel/server/search"
@@ -33,10 +34,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
+	goleak.VerifyTestMain(m, append(dbtest.IgnoreServers(),
 		// Both end by themselves some seconds after their server, or never: they belong to fasthttp.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))...,
 	)
 }
 
@@ -109,9 +110,11 @@ type shelf struct {
 func (s *shelf) List(_ context.Context, params url.Values) (*search.Page, error) {
 	return s.list(params)
 }
+
 func (s *shelf) Snapshot(_ context.Context, from, until string) (*search.Snapshot, error) {
 	return s.snapshot(from, until)
 }
+
 func (s *shelf) Get(_ context.Context, name, at string) (*search.Detail, error) {
 	return s.get(name, at)
 }
@@ -175,7 +178,7 @@ func start(t *testing.T, change ...func(*Deps)) *edge {
 	go func() { e.stopped <- e.Listen(ln) }()
 	t.Cleanup(e.stop)
 	// Accepting is not yet serving: wait until something is answered.
-	if resp := e.do(e.request("GET", "/health/live", "")); resp.StatusCode != 200 {
+	if resp := e.do(e.request("GET", "/health/live", "")); resp.StatusCode != http.StatusOK {
 		t.Fatalf("live answers %d", resp.StatusCode)
 	}
 	return e

@@ -33,7 +33,7 @@ func TestHeaderBytesReachThePublisherUnchanged(t *testing.T) {
 		request += h[0] + ": \t" + h[1] + " \r\n"
 	}
 	r, _ := e.raw(request + "\r\n{}")
-	if r.StatusCode != 200 {
+	if r.StatusCode != http.StatusOK {
 		t.Fatalf("got %d %s", r.StatusCode, r.body)
 	}
 	got := e.publisher.all()[0]
@@ -80,7 +80,7 @@ func TestParallelProducersNeverSeeEachOthersBytes(t *testing.T) {
 			for round := range rounds {
 				id := fmt.Sprintf("%d-%d", p, round)
 				body := strings.Repeat(id+";", 1+(p*37+round*11)%3000)
-				req, _ := http.NewRequest("POST", "http://"+e.addr+"/v1/events", strings.NewReader(body))
+				req, _ := http.NewRequest(http.MethodPost, "http://"+e.addr+"/v1/events", strings.NewReader(body))
 				if p%3 == 0 {
 					req.ContentLength = -1 // chunked
 				}
@@ -95,7 +95,7 @@ func TestParallelProducersNeverSeeEachOthersBytes(t *testing.T) {
 				var answer bytes.Buffer
 				_, _ = answer.ReadFrom(resp.Body)
 				_ = resp.Body.Close()
-				if resp.StatusCode != 200 || !strings.Contains(answer.String(), `"id":"`+id+`"`) {
+				if resp.StatusCode != http.StatusOK || !strings.Contains(answer.String(), `"id":"`+id+`"`) {
 					t.Errorf("%s got %d %s", id, resp.StatusCode, answer.Bytes())
 				}
 			}

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -78,7 +79,7 @@ func TestUnsafeMethodsComeFromOurOwnPageOrCarryAToken(t *testing.T) {
 	t.Run("a machine with a token says where it comes from, and may", func(t *testing.T) {
 		t.Parallel()
 		r := e.do(e.request("POST", "/v1/events", writer, "Sec-Fetch-Mode", "cors", "Sec-Fetch-Site", "cross-site", "Origin", "https://a.example"))
-		if r.StatusCode != 200 {
+		if r.StatusCode != http.StatusOK {
 			t.Errorf("got %d %s", r.StatusCode, r.body)
 		}
 	})

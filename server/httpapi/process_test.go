@@ -1,9 +1,11 @@
 package httpapi
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +24,11 @@ func TestHealthSaysWhatIsWrong(t *testing.T) {
 		}}}
 	})
 	r := e.do(e.request("GET", "/health/ready", ""))
-	if r.StatusCode != 503 {
+	if r.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("ready answers %d", r.StatusCode)
 	}
 	golden(t, "ready.json", indented(t, r.body, ""))
-	if r := e.do(e.request("GET", "/health/live", "")); r.StatusCode != 200 || string(r.body) != `{"live":true}` {
+	if r := e.do(e.request("GET", "/health/live", "")); r.StatusCode != http.StatusOK || string(r.body) != `{"live":true}` {
 		t.Errorf("live answers %d %s", r.StatusCode, r.body)
 	}
 }
@@ -36,7 +38,7 @@ func TestPagesAndTheirPolicy(t *testing.T) {
 	e := start(t)
 	for _, path := range []string{"/", "/index.html", "/explore?q=a", "/events/https%3A%2F%2Fa.example:1.json", "/v2", "/healthy"} {
 		r := e.do(e.request("GET", path, "", "Host", "events.example.com"))
-		if r.StatusCode != 200 || !strings.Contains(string(r.body), "<title>Oriel</title>") {
+		if r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), "<title>Oriel</title>") {
 			t.Errorf("%s answers %d %s", path, r.StatusCode, r.body)
 		}
 		if got := r.Header.Get("Content-Security-Policy"); got != spa.DocumentPolicy {
@@ -66,8 +68,14 @@ func TestAStopLetsRequestsFinishAndAcceptsNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer idle.Close()
-	answers := make(chan reply, 1)
-	go func() { answers <- e.do(e.request("POST", "/v1/events", writer)) }()
+	kept, err := net.Dial("tcp", e.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer kept.Close()
+	if _, err := kept.Write([]byte(post("/v1/events", writer, "Content-Length: 0", ""))); err != nil {
+		t.Fatal(err)
+	}
 	<-entered
 	stopped := make(chan error, 1)
 	begun := time.Now()
@@ -92,8 +100,8 @@ func TestAStopLetsRequestsFinishAndAcceptsNoMore(t *testing.T) {
 	default:
 	}
 	close(release)
-	if r := <-answers; r.StatusCode != 200 {
-		t.Errorf("the request in hand got %d", r.StatusCode)
+	if r := e.next(bufio.NewReader(kept)); r.StatusCode != http.StatusOK || !r.Close {
+		t.Errorf("the request in hand got %d, and was told that the connection ends: %v", r.StatusCode, r.Close)
 	}
 	if err := <-stopped; err != nil {
 		t.Error(err)

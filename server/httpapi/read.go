@@ -96,7 +96,7 @@ func listed(e *search.Event) Event {
 		Name: "events/" + cloudevents.EscapeName(e.Source, e.ID), Id: e.ID, Source: e.Source, Type: e.Type,
 		Subject: some(e.Subject), Time: e.TimeText, OccurredAt: instant(e.OccurredAt),
 		IngestTime: e.KafkaTime.UTC().Format(milliseconds), Tags: e.Tags, Facets: e.Facets, Summary: e.Summary,
-		DataContentType: some(e.DataContentType), DataSize: int32(e.DataSize), DataKind: DataKind(e.DataKind), //nolint:gosec // at most 1 MiB
+		DataContentType: some(e.DataContentType), DataSize: int32(e.DataSize), DataKind: DataKind(e.DataKind),
 		Position: Position{
 			Topic: e.Position.Topic, Log: int32(e.Position.Log), Partition: e.Position.Partition,
 			Offset: strconv.FormatInt(e.Position.Offset, 10), Commit: strconv.FormatInt(e.Position.Commit, 10),

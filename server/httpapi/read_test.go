@@ -3,6 +3,7 @@ package httpapi
 import (
 	"bytes"
 	"context"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -127,7 +128,7 @@ func TestDataIsADownloadOfTheExactBytes(t *testing.T) {
 			d.ID, d.DataContentType, d.Data = c.id, c.declared, []byte("<script>\x00\xff\r\n")
 			e.shelf.get = func(string, string) (*search.Detail, error) { return d, nil }
 			r := e.do(e.request("GET", "/v1/events/a:b/data", reader))
-			if r.StatusCode != 200 || !bytes.Equal(r.body, d.Data) {
+			if r.StatusCode != http.StatusOK || !bytes.Equal(r.body, d.Data) {
 				t.Fatalf("got %d %q", r.StatusCode, r.body)
 			}
 			for header, want := range map[string]string{
@@ -149,7 +150,7 @@ func TestDataIsADownloadOfTheExactBytes(t *testing.T) {
 		d := stored()
 		d.Data = []byte{}
 		e.shelf.get = func(string, string) (*search.Detail, error) { return d, nil }
-		if r := e.do(e.request("GET", "/v1/events/a:b/data", reader)); r.StatusCode != 200 || r.ContentLength != 0 {
+		if r := e.do(e.request("GET", "/v1/events/a:b/data", reader)); r.StatusCode != http.StatusOK || r.ContentLength != 0 {
 			t.Errorf("empty: %d, %d bytes", r.StatusCode, r.ContentLength)
 		}
 	})

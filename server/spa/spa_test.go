@@ -106,11 +106,11 @@ func TestAFileThatTheBrowserHasIsNotSentAgain(t *testing.T) {
 		t.Errorf("tags %q and %q, vary %q", plain.Header.Get("ETag"), tag, packed.Header.Get("Vary"))
 	}
 	for _, have := range []string{tag, "W/" + tag, `"x", ` + tag, "*"} {
-		if resp, body := ask(t, app, "GET", "/assets/app-1a.js", "Accept-Encoding", "br", "If-None-Match", have); resp.StatusCode != 304 || body != "" || resp.Header.Get("ETag") != tag {
+		if resp, body := ask(t, app, "GET", "/assets/app-1a.js", "Accept-Encoding", "br", "If-None-Match", have); resp.StatusCode != http.StatusNotModified || body != "" || resp.Header.Get("ETag") != tag {
 			t.Errorf("with %s: %d %q", have, resp.StatusCode, body)
 		}
 	}
-	if resp, _ := ask(t, app, "GET", "/assets/app-1a.js", "Accept-Encoding", "br", "If-None-Match", plain.Header.Get("ETag")); resp.StatusCode != 200 {
+	if resp, _ := ask(t, app, "GET", "/assets/app-1a.js", "Accept-Encoding", "br", "If-None-Match", plain.Header.Get("ETag")); resp.StatusCode != http.StatusOK {
 		t.Errorf("another encoding's tag: %d", resp.StatusCode)
 	}
 }
@@ -123,7 +123,7 @@ func TestABinaryWithoutTheAppSaysHowToBuildIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			resp, body := ask(t, serve(t, empty), "GET", "/explore")
-			if resp.StatusCode != 503 || !strings.Contains(body, "make build") {
+			if resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(body, "make build") {
 				t.Errorf("got %d %q", resp.StatusCode, body)
 			}
 		})

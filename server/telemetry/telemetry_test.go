@@ -178,7 +178,7 @@ func TestReadinessFollowsTheProbes(t *testing.T) {
 
 		secret := errors.New("connect to user=oriel: refused")
 		broken.Store(&secret)
-		time.Sleep(2 * time.Second) //nolint:forbidigo // a fake clock
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if r := h.Readiness(); r.Ready || r.Checks[1].OK || strings.Contains(r.Checks[1].Detail, "oriel") {
 			t.Errorf("an unmarked error: %+v", r)
@@ -188,20 +188,20 @@ func TestReadinessFollowsTheProbes(t *testing.T) {
 		}
 		public := error(fault.Wrap(secret, fault.Unavailable, fault.ReasonDatabaseUnavailable, "PostgreSQL does not answer."))
 		broken.Store(&public)
-		time.Sleep(2 * time.Second) //nolint:forbidigo // a fake clock
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if r := h.Readiness(); r.Checks[1].Detail != "PostgreSQL does not answer." || time.Since(r.Checks[1].Since) != 2*time.Second {
 			t.Errorf("a marked error: %+v", r)
 		}
 		broken.Store(nil)
-		time.Sleep(2 * time.Second) //nolint:forbidigo // a fake clock
+		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if r := h.Readiness(); !r.Ready {
 			t.Errorf("recovered: %+v", r)
 		}
 
 		close(hang)
-		time.Sleep(11 * time.Second) //nolint:forbidigo // a fake clock
+		time.Sleep(11 * time.Second)
 		if r := h.Readiness(); r.Ready || r.Checks[0].OK || !strings.Contains(r.Checks[0].Detail, "not answer") {
 			t.Errorf("a probe that hangs: %+v", r)
 		}

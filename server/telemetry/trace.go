@@ -53,6 +53,9 @@ func NewTracing(ctx context.Context, version string, getenv func(string) string)
 	return &Tracing{provider: p, shutdown: p.Shutdown}, nil
 }
 
+// Provider is for who names its own tracer.
+func (t *Tracing) Provider() trace.TracerProvider { return t.provider }
+
 // Tracer makes the spans of one package, named by its import path.
 func (t *Tracing) Tracer(name string) trace.Tracer { return t.provider.Tracer(name) }
 
