@@ -61,6 +61,9 @@ func (f Field) String() string {
 	}
 }
 
+// errorRank is where the partial index on severity begins.
+const errorRank = 6
+
 // SeverityName is the name of a rank, 1 to 8; "" for any other.
 func SeverityName(rank int16) string {
 	names := [...]string{"", "trace", "debug", "info", "notice", "warning", "error", "critical", "emergency"}

@@ -111,7 +111,7 @@ func (c compiler) anyOf(nodes Or, negated bool) (compiled, bool) {
 // through a parameter.
 func (c compiler) severity(rank int16) string {
 	sql := "severity >= " + c.param(rank, "smallint")
-	if rank >= 6 {
+	if rank >= errorRank {
 		return "(severity >= 6 AND " + sql + ")"
 	}
 	return sql

@@ -116,8 +116,14 @@ func FuzzStatementsHaveAFixedAlphabet(f *testing.F) {
 		`|attributes|trace_id|lexemes|data|0|1|6|4096)$`)
 	split := regexp.MustCompile(`\$\d+|[A-Za-z_]+|\d+|\s+|.`)
 	f.Fuzz(func(t *testing.T, value, query string, at int64, rank int16, shape uint8) {
-		where := And{Equal{FieldType, value}, Or{Equal{FieldSource, value}, Equal{FieldSource, query}}, Not{Equal{FieldSubject, value}},
-			AtLeast{rank}, Or{Word{query}, Not{Word{value}}}, Word{query}}
+		where := And{
+			Equal{FieldType, value},
+			Or{Equal{FieldSource, value}, Equal{FieldSource, query}},
+			Not{Equal{FieldSubject, value}},
+			AtLeast{rank},
+			Or{Word{query}, Not{Word{value}}},
+			Word{query},
+		}
 		voc := newVocabulary([]lexicon.Key{{1}, {2}}, words(where))
 		w := window{from: Instant{at, true}, until: Instant{at, shape&1 == 0}}
 		q := question{

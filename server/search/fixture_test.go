@@ -208,7 +208,7 @@ func values(params ...string) url.Values {
 func (st *store) all(params ...string) (events []Event, pages int) {
 	st.t.Helper()
 	token := ""
-	for pages = 0; pages < 1000; pages++ {
+	for pages = range 1000 {
 		p := st.list(append(slices.Clone(params), "pageToken", token)...)
 		events = append(events, p.Events...)
 		if p.NextToken == "" {

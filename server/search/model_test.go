@@ -54,9 +54,9 @@ func (m *model) draw(partition int32) sample {
 		id: fmt.Sprint("e", m.counter), kind: pick(r, "order.paid", "order.lost", "door.open"), source: pick(r, "/shop", "/home", "/hub"),
 		subject: pick(r, "", "s-1", "s-2"), severity: int16(r.IntN(9)),
 	}
-	words := make([]string, 1+r.IntN(3))
-	for i := range words {
-		words[i] = pick(r, "tea", "green", "hot", "kettle", "72", "ref-80123456789", "Ünï", "日本語", "1e2")
+	var words []string
+	for range 1 + r.IntN(3) {
+		words = append(words, pick(r, "tea", "green", "hot", "kettle", "72", "ref-80123456789", "Ünï", "日本語", "1e2"))
 	}
 	if r.IntN(40) == 0 {
 		words = append(words, "rare")

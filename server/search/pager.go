@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -109,55 +108,6 @@ func (p *pager) run(ctx context.Context, ses *session) (err error) {
 	return p.topics.load(ctx, ses, p.found)
 }
 
-// choose is probe and branch: words with few hits are answered by all of them, others by walking in
-// order, and what has no words is left to the planner for as long as the budget lasts.
-func (p *pager) choose(ctx context.Context, drivable bool) error {
-	if p.token != nil && p.token.walk {
-		return p.walk(ctx, p.view.window)
-	}
-	if drivable {
-		few, err := p.probe(ctx, p.view.window, p.limits.probe)
-		if err != nil {
-			return err
-		}
-		if few {
-			p.ses.plan = planCandidates
-			return p.drain(ctx, p.view.window, fromWords)
-		}
-		return p.dense(ctx)
-	}
-	p.ses.plan = planOrdered
-	if err := p.ses.within(ctx, p.limits.budget); err != nil {
-		return err
-	}
-	err := p.drain(ctx, p.view.window, fromPlanner)
-	if err == nil || !cancelled(err) {
-		return err
-	}
-	// A combination of filters that no index serves: go on in order and say how far.
-	if err := p.ses.restart(ctx, p.limits.statement); err != nil {
-		return err
-	}
-	p.deadline = time.Now().Add(p.limits.budget)
-	return p.walk(ctx, p.view.window)
-}
-
-// probe says whether the words have at most most hits. One that takes too long has many.
-func (p *pager) probe(ctx context.Context, w window, most int) (few bool, err error) {
-	if err := p.ses.within(ctx, p.limits.statement/4); err != nil {
-		return false, err
-	}
-	sql, args := compileProbe(p.req.Filter.Where, p.view, w, most+1, p.vocabulary)
-	var n int
-	if err := p.ses.QueryRow(ctx, sql, args...).Scan(&n); err != nil {
-		if !cancelled(err) {
-			return false, fmt.Errorf("probe words: %w", err)
-		}
-		return false, p.ses.restart(ctx, p.limits.statement)
-	}
-	return n <= most, p.ses.within(ctx, p.limits.statement)
-}
-
 // drain asks for the rows of a window in runs of growing length until the page is full, the window is
 // exhausted or the budget is spent.
 func (p *pager) drain(ctx context.Context, w window, from origin) error {
@@ -221,76 +171,6 @@ func (p *pager) take(r *row) bool {
 // spent says whether the budget of rows, where rows are examined one by one, or of time is used up.
 func (p *pager) spent(from origin) bool {
 	return (from == fromPageIndex || !p.exact) && p.examined >= p.limits.walk || time.Now().After(p.deadline)
-}
-
-// walk reads the page index in order, whatever the planner would like better.
-func (p *pager) walk(ctx context.Context, w window) error {
-	p.ses.plan, p.walked = planWalk, true
-	return p.drain(ctx, w, fromPageIndex)
-}
-
-// dense answers words with many hits: they may be everywhere, or all on one day. The newest rows of the
-// page index answer the first kind; else each day in turn is answered by all its hits where they are
-// few, and by the page index where they are many.
-func (p *pager) dense(ctx context.Context) error {
-	p.ses.plan = planDense
-	walk := p.limits.walk
-	p.limits.walk = p.limits.peek
-	err := p.drain(ctx, p.view.window, fromPageIndex)
-	p.limits.walk = walk
-	if err != nil || p.full() || !p.stopped {
-		return err
-	}
-	p.stopped = false
-	days, err := eventDays(ctx, p.ses)
-	if err != nil {
-		return err
-	}
-	if !p.backward() {
-		slices.Reverse(days)
-	}
-	for _, day := range days {
-		w, ok := p.left(day)
-		if !ok {
-			continue
-		}
-		if time.Now().After(p.deadline) {
-			p.stopped = true
-			return nil
-		}
-		few, err := p.probe(ctx, w, p.limits.dayProbe)
-		if err != nil {
-			return err
-		}
-		from := fromPageIndex
-		if few {
-			from = fromWords
-		}
-		if err := p.drain(ctx, w, from); err != nil || p.full() || p.stopped {
-			return err
-		}
-		edge := cutBelow(w.from.Micros)
-		if p.backward() {
-			edge = cutBelow(w.until.Micros)
-		}
-		p.at = &edge
-	}
-	return nil
-}
-
-// left is what of a day lies in the window and beyond the cut.
-func (p *pager) left(day time.Time) (window, bool) {
-	w := window{instantOf(day), instantOf(day.Add(oneDay))}
-	w.from.Micros = max(w.from.Micros, p.view.window.from.Micros)
-	if until := p.view.window.until; until.Given {
-		w.until.Micros = min(w.until.Micros, until.Micros)
-	}
-	if p.at != nil && p.backward() {
-		w.from.Micros = max(w.from.Micros, p.at.from())
-	} else if p.at != nil {
-		w.until.Micros = min(w.until.Micros, p.at.until())
-	}
-	return w, w.from.Micros < w.until.Micros
 }
 
 func (p *pager) tooOld() error {

@@ -106,7 +106,7 @@ type Service struct {
 	metrics   *metrics
 	limits    limits
 	slots     chan struct{}
-	topics    topics
+	topics    *topics
 	now       func() time.Time // what relative bounds and ages are measured by
 }
 
@@ -114,7 +114,7 @@ type Service struct {
 func New(pool *pgxpool.Pool, retention time.Duration, log *slog.Logger, reg prometheus.Registerer) *Service {
 	l := defaultLimits(pool.Config().MaxConns)
 	return &Service{
-		pool: pool, retention: retention, log: log, metrics: newMetrics(reg), limits: l,
+		pool: pool, retention: retention, log: log, metrics: newMetrics(reg), limits: l, topics: &topics{},
 		slots: make(chan struct{}, l.slots), now: time.Now,
 	}
 }

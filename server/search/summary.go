@@ -117,7 +117,10 @@ func line(data []byte, json, cut bool) string {
 		}
 		b.add(r)
 	}
-	return b.done(cut || len(data) > 0)
+	if s := b.done(cut || len(data) > 0); s != "" {
+		return s
+	}
+	return "white space only"
 }
 
 // builder collects the characters of a summary.

@@ -34,6 +34,7 @@ func TestSummariesKeepSpellingsAndHoldNoControlCharacter(t *testing.T) {
 		"JSON that is not UTF-8":             {js, invalid, "{\"a\":\"\xff\"}", "invalid", "{\"a\":\"\uFFFD\"}"},
 		"a picture":                          {"image/png", 0, "\x89PNG\r\n\x1a\n0123456789abcdef", "binary", "binary, image/png, 24 bytes, 89504e470d0a1a0a3031323334353637…"},
 		"bytes of no known type":             {"", cloudevents.FlagContentTypeAbsent, "\x00\x01", "binary", "binary, no content type, 2 bytes, 0001"},
+		"nothing but white space":            {"text/plain", 0, " \n\t", "text", "white space only"},
 		"empty":                              {js, 0, "", "empty", "empty data"},
 	} {
 		kind, summary := describe(c.contentType, c.flags, len(c.data), []byte(c.data))
