@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -156,6 +157,7 @@ func (a *App) addConsumer(ctx context.Context, cfg config.Config, kopts []kgo.Op
 		return err
 	}
 	a.push("consume pool", 5*time.Second, closePool(pool))
+	kopts = append(slices.Clone(kopts), kgo.SessionTimeout(cfg.Kafka.SessionTimeout), kgo.HeartbeatInterval(cfg.Kafka.SessionTimeout/5))
 	c := consume.New(consume.Config{
 		Consumer: storeConsumer, Topic: cfg.Kafka.Topic, Group: cfg.Kafka.Group,
 		Instance: instance(), Retention: time.Duration(cfg.Store.Retention),

@@ -70,7 +70,11 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 	}
 	defer func() { err = errors.Join(err, broker.Close()) }()
 	say("broker is up")
-	cfg.Kafka = config.Kafka{Brokers: broker.Brokers(), Topic: cfg.Kafka.Topic, Group: cfg.Kafka.Group, Partitions: cfg.Kafka.Partitions}
+	cfg.Kafka = config.Kafka{
+		Brokers: broker.Brokers(), Topic: cfg.Kafka.Topic, Group: cfg.Kafka.Group, Partitions: cfg.Kafka.Partitions,
+		// After a kill the next run waits this long for the partitions of the one before.
+		SessionTimeout: 6 * time.Second,
+	}
 
 	if err := schema.Migrate(ctx, cfg.Database.URL); err != nil {
 		return err

@@ -224,6 +224,7 @@ func Install(t *testing.T, b dbtest.Broker) Installation {
 		"ORIEL_KAFKA_BROKERS=" + strings.Join(b.Brokers, ","),
 		"ORIEL_KAFKA_TOPIC=" + b.Topic,
 		"ORIEL_KAFKA_GROUP=group-" + b.Topic,
+		"ORIEL_KAFKA_SESSION_TIMEOUT=6s",
 	}
 	in.Producer = Run(t, in.Env, "token", "create", "--scope", "events:write", "--name", "producer")
 	in.Reader = Run(t, in.Env, "token", "create", "--scope", "events:read", "--name", "reader")

@@ -69,6 +69,9 @@ type Kafka struct {
 	SASL       string   `env:"ORIEL_KAFKA_SASL"`
 	Username   string   `env:"ORIEL_KAFKA_USERNAME"`
 	Password   string   `env:"ORIEL_KAFKA_PASSWORD" secret:"yes"`
+	// SessionTimeout is how long a replica may be silent before its partitions go to another. Short is
+	// safe: a replica that comes back late is fenced by the checkpoint.
+	SessionTimeout time.Duration `env:"ORIEL_KAFKA_SESSION_TIMEOUT" envDefault:"15s"`
 }
 
 // Store is what is kept and for how long.
@@ -210,6 +213,9 @@ func (k Kafka) validate(bad func(string, ...any)) {
 	case "", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512":
 	default:
 		bad("ORIEL_KAFKA_SASL: %q is none of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512", k.SASL)
+	}
+	if k.SessionTimeout < 6*time.Second || k.SessionTimeout > 30*time.Minute {
+		bad("ORIEL_KAFKA_SESSION_TIMEOUT: %s is outside 6s to 30m, a broker's own bounds", k.SessionTimeout)
 	}
 	if (k.SASL == "") != (k.Username == "") {
 		bad("ORIEL_KAFKA_SASL and ORIEL_KAFKA_USERNAME: set both or none")
