@@ -123,7 +123,7 @@ func repositoryName(i int) string {
 // login is one of 2,000 names, a third with a number behind.
 func login(i int) string {
 	n := len(syllables)
-	name := syllables[i%n] + syllables[i/n%n] + syllables[int(mix(uint64(i))%uint64(n))]
+	name := syllables[i%n] + syllables[i/n%n] + syllables[(int(mix(uint64(i%(n*n)))%uint64(n))+i/(n*n))%n]
 	if i%3 == 0 {
 		name += strconv.Itoa(i % 1000)
 	}

@@ -1,6 +1,9 @@
 package lexicon
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // The class of a token is a function of its folded text alone, never of where it stands: a lookup
 // knows the token and nothing else. Vocabulary is what recurs across events and is worth a place in
@@ -21,7 +24,7 @@ const (
 // leafVocabulary classes one leaf of text.
 func leafVocabulary(l *leaf) bool {
 	switch {
-	case l.kind&(cjkLeaf) != 0:
+	case l.kind&cjkLeaf != 0:
 		return true
 	case l.kind&digitLeaf == 0:
 		return len(l.text) <= maxWordRunes || l.kind&wideLeaf != 0 && runesWithin(l.text, maxWordRunes)
@@ -75,7 +78,7 @@ func numberVocabulary(t []byte) bool {
 
 // valueVocabulary classes the value of a path=value from its folded text and that text's leaves.
 func valueVocabulary(folded []byte, leaves []leaf) bool {
-	if len(folded) > maxValueBytes || !printable(folded) {
+	if len(folded) > maxValueBytes || !printable(folded) || !utf8.Valid(folded) {
 		return false
 	}
 	if len(folded) > 0 && (folded[0] == '-' || isDigit(folded[0])) && isNumber(folded) {
