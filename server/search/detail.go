@@ -23,7 +23,7 @@ const MaxOthers = 20
 // With a time it is one look-up in the unique index. Without, the days are asked newest first, each
 // through the index on source or on identity, whichever its statistics make cheaper, until one has it:
 // that costs up to one pass over an index of every day for an identity that does not exist. The other
-// times are looked for in the same way within the budget, and OthersFrom says how far that went.
+// times are looked for in the same way within a budget of their own, and OthersFrom says how far that went.
 func (s *Service) Get(ctx context.Context, name, occurredAt string) (*Detail, error) {
 	source, id, ok := cloudevents.ParseName(name)
 	if !ok {
@@ -69,7 +69,7 @@ func (l *lookup) find(ctx context.Context, at Instant) (*Detail, error) {
 		return nil, err
 	}
 	slices.Reverse(days)
-	deadline := time.Now().Add(l.limits.budget)
+	deadline := time.Now().Add(l.limits.others)
 	var others []time.Time
 	var from time.Time
 	for _, day := range days {
@@ -90,7 +90,7 @@ func (l *lookup) find(ctx context.Context, at Instant) (*Detail, error) {
 				if event, err = l.at(ctx, t); err != nil {
 					return nil, err
 				}
-				deadline = time.Now().Add(l.limits.budget)
+				deadline = time.Now().Add(l.limits.others)
 			}
 			if !t.Equal(event.OccurredAt) {
 				others = append(others, t.UTC())

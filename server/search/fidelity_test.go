@@ -130,7 +130,7 @@ func TestAnIdentityOfSeveralTimes(t *testing.T) {
 	if string(old.Data) != "24" || !slices.Equal(old.Others, times[:20]) {
 		t.Errorf("by time: %s, others %v", old.Data, old.Others)
 	}
-	st.svc.limits.budget = 0
+	st.svc.limits.others = 0
 	old, err = st.svc.Get(t.Context(), name, times[24].Format(time.RFC3339))
 	if err != nil || string(old.Data) != "24" || old.OthersFrom.IsZero() {
 		t.Errorf("with no budget to look for others: %v, others from %s", err, old.OthersFrom)

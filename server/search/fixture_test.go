@@ -70,7 +70,7 @@ func newStore(t testing.TB) *store {
 	copy(st.key[:], key)
 	st.analyzer = lexicon.New(st.key, nil)
 	st.svc.now = noon
-	st.svc.limits.statement, st.svc.limits.budget = time.Minute, time.Minute
+	st.svc.limits.statement, st.svc.limits.budget, st.svc.limits.others = time.Minute, time.Minute, time.Minute
 	st.exec(`INSERT INTO log (topic, topic_id) VALUES ('events', gen_random_uuid())`)
 	return st
 }
