@@ -20,6 +20,7 @@ const (
 // listener knows its open connections, so that a stop can close those that wait for nothing.
 type listener struct {
 	net.Listener
+	once   sync.Once
 	mu     sync.Mutex
 	conns  map[*conn]struct{}
 	closed bool
@@ -42,6 +43,12 @@ func (l *listener) Accept() (net.Conn, error) {
 	}
 	l.conns[c] = struct{}{}
 	return c, nil
+}
+
+// Close is safe twice: we close it, and then the framework does.
+func (l *listener) Close() (err error) {
+	l.once.Do(func() { err = l.Listener.Close() })
+	return err
 }
 
 // closeUnused closes connections on which no byte has come: browsers open some ahead of need, and

@@ -4,11 +4,15 @@ import (
 	"bufio"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"oriel/server/ingest"
 	"oriel/server/spa"
@@ -139,5 +143,39 @@ func TestAStopThatRunsOutOfTimeEndsWhatIsLeft(t *testing.T) {
 	}
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("the request ended with %v", err)
+	}
+}
+
+func TestAStopAtAnyMomentOfTheStartEndsTheServer(t *testing.T) {
+	t.Parallel()
+	for i := range 50 {
+		s, err := New(Deps{Tokens: callers{}, Registry: newRegistry(), Tracer: noop.NewTracerProvider().Tracer(""), Log: slog.New(slog.DiscardHandler), Health: fixedHealth{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ln, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan error, 1)
+		begin := make(chan struct{})
+		go func() { <-begin; ended <- s.Listen(ln) }()
+		close(begin)
+		for range i * 20 {
+			runtime.Gosched()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		if err := s.Shutdown(ctx); err != nil {
+			t.Error(err)
+		}
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+		case <-ctx.Done():
+			t.Fatal("the server goes on")
+		}
+		cancel()
 	}
 }

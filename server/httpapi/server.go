@@ -84,14 +84,16 @@ type Server struct {
 	sayer   sayer
 	origins atomic.Pointer[origins]
 	conns   atomic.Pointer[listener]
+	ending  atomic.Bool
 
 	base   context.Context // ends only when a stop runs out of time
 	cancel context.CancelFunc
 }
 
 const (
-	// Long cookies plus CloudEvents headers pass 4 KiB, the framework's default.
-	headerBytes    = 64 << 10
+	// Long cookies plus CloudEvents headers, 16 KiB of attributes at most, pass the framework's default
+	// of 4 KiB. Each connection holds a buffer of this size.
+	headerBytes    = 32 << 10
 	idleTimeout    = 2 * time.Minute // above the 90 s of Go's client, so that the client closes first
 	defaultBound   = 30 * time.Second
 	noFrameworkCap = 1 << 40 // the framework's body limit; ours is in body.go
@@ -156,7 +158,12 @@ func (s *Server) Listen(ln net.Listener) error {
 		s.origins.Store(s.origins.Load().withLoopback(addr.Port))
 	}
 	tracked := newListener(ln)
-	s.conns.Store(tracked)
+	if !s.conns.CompareAndSwap(nil, tracked) {
+		return errors.Join(fmt.Errorf("serve %s: this server has a listener", addr), ln.Close())
+	}
+	if s.ending.Load() { // before there was anything to close
+		return tracked.Close()
+	}
 	if err := s.app.Listener(tracked); err != nil {
 		return fmt.Errorf("serve %s: %w", addr, err)
 	}
@@ -166,10 +173,15 @@ func (s *Server) Listen(ln net.Listener) error {
 // Shutdown stops accepting, lets requests in hand finish within ctx, and then cuts what is left. It
 // returns when no connection is open. Readiness should have said no for a moment before.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.ending.Store(true)
 	tracked := s.conns.Load()
 	if tracked == nil {
 		s.cancel()
 		return nil
+	}
+	// The framework forgets a listener that it does not serve yet.
+	if err := tracked.Close(); err != nil {
+		s.deps.Log.WarnContext(ctx, "the listener did not close", "error", err)
 	}
 	tracked.closeUnused()
 	err := s.app.ShutdownWithContext(ctx)
