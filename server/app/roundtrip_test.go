@@ -93,12 +93,16 @@ func expect(t *testing.T, url, token string, w wanted) {
 	if (data == nil) != (w.data == nil) || !bytes.Equal(data, w.data) {
 		t.Errorf("%s: data is %.200q (absent %v), sent %.200q (absent %v)", name, data, data == nil, w.data, w.data == nil)
 	}
-	if raw := rawData(t, url+"/v1/events/"+name+"/data", token); !bytes.Equal(raw, w.data) {
-		t.Errorf("%s: /data is %.200q, sent %.200q", name, raw, w.data)
+	status, raw := rawData(t, url+"/v1/events/"+name+"/data", token)
+	switch {
+	case w.data == nil && status != http.StatusNotFound:
+		t.Errorf("%s: /data of absent data answers %d %.200q", name, status, raw)
+	case w.data != nil && (status != http.StatusOK || !bytes.Equal(raw, w.data)):
+		t.Errorf("%s: /data is %d %.200q, sent %.200q", name, status, raw, w.data)
 	}
 }
 
-func rawData(t *testing.T, url, token string) []byte {
+func rawData(t *testing.T, url, token string) (int, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -114,7 +118,7 @@ func rawData(t *testing.T, url, token string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return body
+	return resp.StatusCode, body
 }
 
 // fromJSON reads a structured event off the wire with the standard library.
