@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"go.opentelemetry.io/otel/trace"
 
 	"oriel"
 	"oriel/server/auth"
@@ -107,15 +108,17 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 			return nil, err
 		}
 	}
+	tokens := auth.NewTokens(pool, log, reg)
+	a.push("tokens", 5*time.Second, func(context.Context) error { tokens.Close(); return nil })
 	deps := httpapi.Deps{
 		Config: httpapi.Config{
 			PublicURL: cfg.HTTP.PublicURL, Demo: opts.Demo, Version: opts.Version, Topic: cfg.Kafka.Topic,
 		},
-		Tokens: auth.NewTokens(pool, log, reg), Health: a.health, Tracer: tracing.Tracer("oriel/server/httpapi"),
+		Tokens: tokens, Health: a.health, Tracer: tracing.Tracer("oriel/server/httpapi"),
 		Log: log, Registry: reg,
 	}
 	if cfg.HTTP.Has(config.RoleIngest) {
-		if deps.Publisher, err = a.addPublisher(cfg, kopts, log, reg); err != nil {
+		if deps.Publisher, err = a.addPublisher(cfg, kopts, tracing.Provider(), log, reg); err != nil {
 			return nil, err
 		}
 	}
@@ -196,9 +199,10 @@ func public(err error, reason, text string) error {
 	return fault.Wrap(err, fault.Unavailable, reason, text)
 }
 
-func (a *App) addPublisher(cfg config.Config, kopts []kgo.Opt, log *slog.Logger, reg *prometheus.Registry) (*ingest.Publisher, error) {
+func (a *App) addPublisher(cfg config.Config, kopts []kgo.Opt, tracer trace.TracerProvider, log *slog.Logger, reg *prometheus.Registry) (*ingest.Publisher, error) {
 	p, err := ingest.New(ingest.Config{
 		Topic: cfg.Kafka.Topic, Retention: time.Duration(cfg.Store.Retention), Deadline: cfg.HTTP.Deadline,
+		Tracer: tracer,
 	}, kopts, log, reg)
 	if err != nil {
 		return nil, fmt.Errorf("publisher: %w", err)
