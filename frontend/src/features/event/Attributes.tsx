@@ -10,7 +10,7 @@ import { useZone } from "#/ui/zone.tsx";
 
 const term = "py-0.5 t-12 text-ink-3";
 const description =
-  "group/value relative min-w-0 rounded-[2px] py-0.5 wrap-anywhere hover:bg-hover focus-within:bg-hover has-data-value-actions:max-wide:mb-2 has-data-value-actions:max-wide:pr-10";
+  "group/value relative min-w-0 rounded-[2px] py-0.5 wrap-anywhere hover:bg-hover focus-within:bg-hover";
 
 function Pairs({ children }: { children: ReactNode }) {
   return <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-1 mono-12">{children}</dl>;
@@ -31,14 +31,16 @@ function Pair({
   children?: ReactNode;
 }) {
   const copy = useCopy();
+  const actionable = field !== undefined && value !== undefined && onAction !== undefined;
+  const touch = actionable ? "max-wide:min-h-10 max-wide:py-3" : "";
   return (
     <>
-      <dt className={term}>{name}</dt>
-      <dd className={description}>
+      <dt className={`${term} ${touch}`}>{name}</dt>
+      <dd className={`${description} ${touch} ${actionable ? "max-wide:pr-10" : ""}`}>
         {value === undefined ? <span className="text-ink-3">absent</span> : <AttributeText text={value} />}
         {children}
-        {field && value !== undefined && onAction && (
-          <span className="absolute top-0 right-0.5 opacity-0 group-focus-within/value:opacity-100 group-hover/value:opacity-100 max-wide:-top-1.5 max-wide:opacity-100">
+        {actionable && (
+          <span className="absolute top-0 right-0.5 opacity-0 group-focus-within/value:opacity-100 group-hover/value:opacity-100 max-wide:top-1 max-wide:opacity-100">
             <ValueActions field={field} value={value} onAction={onAction} onCopy={copy} />
           </span>
         )}

@@ -1,7 +1,8 @@
-import { memo } from "react";
-import type { DataKind, Event } from "#/api/oriel.gen.ts";
+import { Fragment, memo } from "react";
+import type { Event } from "#/api/oriel.gen.ts";
 import { highlight } from "#/lib/highlight.ts";
 import type { Field } from "#/lib/search.ts";
+import { summarise } from "#/lib/summary.ts";
 import { dateAndTime, timeOfDay } from "#/lib/time.ts";
 import { elideMiddle } from "#/lib/visible.ts";
 import { Badge } from "#/ui/controls.tsx";
@@ -24,6 +25,8 @@ export function isField(cell: CellName): cell is Field {
 /** How many characters fit into the columns that hold identifiers. */
 export interface Fits {
   readonly type: number;
+  /** Of a type that has no severity beside it; more only where the two share a line. */
+  readonly typeAlone: number;
   readonly source: number;
   readonly subject: number;
 }
@@ -43,13 +46,6 @@ export interface RowProps {
   readonly onAction: OnValueAction;
   readonly onCopy: (text: string, what: string) => void;
 }
-
-const badges: Readonly<Partial<Record<DataKind, string>>> = {
-  binary: "binary",
-  invalid: "malformed",
-  empty: "empty",
-  absent: "no data",
-};
 
 export const EventRow = memo(function EventRow(props: RowProps) {
   const { event, index, zone, fits, current, active } = props;
@@ -93,7 +89,11 @@ export const EventRow = memo(function EventRow(props: RowProps) {
         <Severity level={event.severity} />
         {event.severity && actions("severity")}
       </span>
-      <Identifier {...cell("type", "text-ink max-wide:text-right")} text={event.type} columns={fits.type}>
+      <Identifier
+        {...cell("type", "text-ink max-wide:text-right")}
+        text={event.type}
+        columns={event.severity ? fits.type : fits.typeAlone}
+      >
         {actions("type")}
       </Identifier>
       <Identifier {...cell("source", "text-ink-2 max-wide:hidden")} text={event.source} columns={fits.source}>
@@ -141,24 +141,27 @@ function Identifier({
 }
 
 function Summary({ event, words }: { event: Event; words: readonly string[] }) {
-  const badge = badges[event.dataKind];
+  const { badge, parts } = summarise(event);
   return (
     <>
       {badge && <Badge look={event.dataKind === "invalid" ? "warning" : "outline"}>{badge}</Badge>}
       <span className="min-w-0 flex-1 cut">
-        <Visible
-          text={event.summary || fallbackSummary(event)}
-          render={(run) => <Marked text={run} words={words} />}
-        />
+        {parts.map((part, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of an event never change
+          <Fragment key={index}>
+            {index > 0 && (part.kind === "key" ? "\u2002" : " ")}
+            {part.kind === "key" ? (
+              <span className="text-ink-3">
+                <Visible text={part.text} />
+              </span>
+            ) : (
+              <Visible text={part.text} render={(run) => <Marked text={run} words={words} />} />
+            )}
+          </Fragment>
+        ))}
       </span>
     </>
   );
-}
-
-function fallbackSummary(event: Event): string {
-  if (event.dataKind === "absent") return "attributes only";
-  if (event.dataKind === "empty") return "zero bytes";
-  return [event.dataContentType, `${event.dataSize.toLocaleString("en")} B`].filter(Boolean).join(" · ");
 }
 
 function Marked({ text, words }: { text: string; words: readonly string[] }) {

@@ -16,9 +16,11 @@ export function useNarrow(): boolean {
   );
 }
 
-const unmeasured: Fits = { type: 30, source: 25, subject: 22 };
+const unmeasured: Fits = { type: 30, typeAlone: 30, source: 25, subject: 22 };
 /** Of the one-column layout: time, severity, gaps and margins leave the rest to the type. */
 const narrowRest = 226;
+/** What a severity takes there beyond its dash. */
+const severityColumns = 8;
 
 /** How many characters each column of identifiers holds, as wide as it is now. */
 export function useFits(head: RefObject<HTMLElement | null>, narrow: boolean): Fits {
@@ -33,14 +35,11 @@ export function useFits(head: RefObject<HTMLElement | null>, narrow: boolean): F
           Math.floor(((element.children[index] as HTMLElement | undefined)?.offsetWidth ?? 0) / char),
           4,
         );
-      setFits(
-        narrow
-          ? {
-              ...unmeasured,
-              type: Math.max(Math.floor((document.documentElement.clientWidth - narrowRest) / char), 12),
-            }
-          : { type: columns(2), source: columns(3), subject: columns(4) },
-      );
+      const type = narrow
+        ? Math.max(Math.floor((document.documentElement.clientWidth - narrowRest) / char), 12)
+        : columns(2);
+      if (narrow) setFits({ ...unmeasured, type, typeAlone: type + severityColumns });
+      else setFits({ type, typeAlone: type, source: columns(3), subject: columns(4) });
     };
     measure();
     const observer = new ResizeObserver(measure);
