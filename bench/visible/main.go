@@ -1,0 +1,256 @@
+// Command visible measures the built program as a producer and a reader meet it: how long an event
+// takes from its POST to GET /v1/events/{event} at a steady rate, and the server's memory under a
+// higher one. It starts `oriel demo` in a folder of its own, without sample traffic.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"oriel/bench/events"
+	"oriel/server/cloudevents"
+)
+
+type demo struct {
+	cmd                *exec.Cmd
+	url, write, reader string
+	started            time.Duration
+}
+
+func main() {
+	program := flag.String("program", "bin/oriel", "the built program")
+	rate := flag.Int("rate", 1000, "events a second for the latency")
+	high := flag.Int("high", 2000, "events a second for the memory")
+	seconds := flag.Int("seconds", 20, "how long each part runs")
+	flag.Parse()
+	if err := run(*program, *rate, *high, time.Duration(*seconds)*time.Second); err != nil {
+		fmt.Fprintln(os.Stderr, "visible:", err)
+		os.Exit(1)
+	}
+}
+
+func run(program string, rate, high int, each time.Duration) (err error) {
+	dir, err := os.MkdirTemp("", "oriel-visible-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return err
+	}
+	d, err := start(program, dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, d.stop()) }()
+	fmt.Printf("from start to the first page, data folder new: %.1f s\n", d.started.Seconds())
+
+	took, sent, err := d.load(rate, each, true)
+	if err != nil {
+		return err
+	}
+	slices.Sort(took)
+	fmt.Printf("POST to visible at %.0f events/s (%d samples): median %d ms, p95 %d ms, max %d ms\n",
+		float64(sent)/each.Seconds(), len(took), took[len(took)/2].Milliseconds(), took[len(took)*95/100].Milliseconds(), took[len(took)-1].Milliseconds())
+
+	_, sent, err = d.load(high, each, false)
+	if err != nil {
+		return err
+	}
+	peak, err := d.memory()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("memory at %.0f events/s, embedded broker included, PostgreSQL not: peak %d MB\n", float64(sent)/each.Seconds(), peak>>20)
+	return nil
+}
+
+func start(program, dir string) (*demo, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		return nil, err
+	}
+	began := time.Now()
+	cmd := exec.Command(program, "demo")
+	cmd.Env = append(os.Environ(), "ORIEL_ADDR="+addr, "ORIEL_DATA_DIR="+dir, "ORIEL_DEMO_TRAFFIC=off", "ORIEL_LOG_LEVEL=error")
+	cmd.Stderr = os.Stderr
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	d := &demo{cmd: cmd, url: "http://" + addr}
+	for time.Since(began) < time.Minute {
+		if text, err := os.ReadFile(filepath.Join(dir, "demo.json")); err == nil && d.page() {
+			d.started = time.Since(began)
+			var file struct{ ProducerToken, ReaderToken string }
+			d.write, d.reader = "", ""
+			if err := json.Unmarshal(text, &file); err != nil {
+				return nil, errors.Join(err, d.stop())
+			}
+			d.write, d.reader = file.ProducerToken, file.ReaderToken
+			return d, nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return nil, errors.Join(errors.New("the demo did not come up within a minute"), d.stop())
+}
+
+// page tells whether readiness says yes and a search answers.
+func (d *demo) page() bool {
+	for _, path := range []string{"/health/ready", "/v1/events"} {
+		resp, err := http.Get(d.url + path)
+		if err != nil {
+			return false
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return false
+		}
+	}
+	return true
+}
+
+func (d *demo) stop() error {
+	_ = d.cmd.Process.Signal(syscall.SIGTERM)
+	return d.cmd.Wait()
+}
+
+// memory is the peak resident size of the server process.
+func (d *demo) memory() (int64, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
+	if err != nil {
+		return 0, err
+	}
+	for line := range strings.Lines(string(text)) {
+		var kb int64
+		if _, err := fmt.Sscanf(line, "VmHWM: %d kB", &kb); err == nil {
+			return kb << 10, nil
+		}
+	}
+	return 0, errors.New("no VmHWM")
+}
+
+// load sends events at a steady rate and, where asked, measures every hundredth until it is visible.
+func (d *demo) load(rate int, each time.Duration, measure bool) ([]time.Duration, int, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), each)
+	defer cancel()
+	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
+	work := make(chan events.Event, rate)
+	var mu sync.Mutex
+	var took []time.Duration
+	var failed error
+	var sent int
+	var wait sync.WaitGroup
+	for range 64 {
+		wait.Add(1)
+		go func() {
+			defer wait.Done()
+			for e := range work {
+				began := time.Now()
+				err := d.post(client, e)
+				mu.Lock()
+				sent++
+				n := sent
+				if err != nil {
+					failed = err
+				}
+				mu.Unlock()
+				if measure && err == nil && n%100 == 0 {
+					wait.Add(1)
+					go func() {
+						defer wait.Done()
+						if err := d.waitVisible(client, e); err != nil {
+							mu.Lock()
+							failed = err
+							mu.Unlock()
+							return
+						}
+						mu.Lock()
+						took = append(took, time.Since(began))
+						mu.Unlock()
+					}()
+				}
+			}
+		}()
+	}
+	generator := events.New(rand.New(rand.NewPCG(uint64(rate), 1)), time.Now(), 5)
+	const ticks = 100
+	tick := time.NewTicker(time.Second / ticks)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		<-tick.C
+		for range rate / ticks {
+			e := generator.Next()
+			e.Time = time.Now().UTC()
+			work <- e
+		}
+	}
+	close(work)
+	wait.Wait()
+	return took, sent, failed
+}
+
+func (d *demo) post(client *http.Client, e events.Event) error {
+	req, err := http.NewRequest(http.MethodPost, d.url+"/v1/events", bytes.NewReader(e.Data))
+	if err != nil {
+		return err
+	}
+	for name, value := range map[string]string{
+		"Authorization": "Bearer " + d.write, "Content-Type": "application/json", "ce-specversion": "1.0",
+		"ce-id": e.ID, "ce-source": e.Source, "ce-type": e.Type, "ce-subject": e.Subject, "ce-time": e.Time.Format(time.RFC3339Nano),
+	} {
+		req.Header.Set(name, value)
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	body, err := io.ReadAll(resp.Body)
+	resp.Body.Close()
+	if err == nil && resp.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%d %s", resp.StatusCode, body)
+	}
+	return err
+}
+
+func (d *demo) waitVisible(client *http.Client, e events.Event) error {
+	target := d.url + "/v1/events/" + cloudevents.EscapeName(e.Source, e.ID) + "?time=" + e.Time.Truncate(time.Microsecond).Format(time.RFC3339Nano)
+	for range 2000 {
+		req, err := http.NewRequest(http.MethodGet, target, nil)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+d.reader)
+		resp, err := client.Do(req)
+		if err != nil {
+			return err
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		resp.Body.Close()
+		if resp.StatusCode == http.StatusOK {
+			return nil
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return fmt.Errorf("%s %s did not become visible", e.Source, e.ID)
+}
