@@ -65,7 +65,7 @@ func TestAGracefulStopUnderLoadAnswersTruthfully(t *testing.T) {
 		if code := c.Stop(40 * time.Second); code != 0 {
 			t.Errorf("a graceful stop exited with %d", code)
 		}
-		c = in.Serve(t, addr)
+		in.Serve(t, addr)
 		l.stop()
 		checkEverything(t, in, l)
 	})

@@ -187,7 +187,8 @@ func demoDir(want string, out io.Writer) (string, error) {
 		}
 		dir = other
 	}
-	return dir, os.Chmod(dir, 0o711) //nolint:gosec // PostgreSQL's user must traverse it
+	// PostgreSQL's user must pass through it.
+	return dir, os.Chmod(dir, 0o711)
 }
 
 // progress prints steps with the time since the start.

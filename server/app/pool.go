@@ -24,6 +24,7 @@ func session(extra map[string]string) map[string]string {
 func controlSession() map[string]string {
 	return session(map[string]string{"statement_timeout": "30s"})
 }
+
 func consumeSession() map[string]string {
 	return session(map[string]string{"statement_timeout": "15s"})
 }

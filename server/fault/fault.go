@@ -30,31 +30,51 @@ const (
 	Unavailable                  // 503 UNAVAILABLE
 )
 
-var kinds = [...]struct {
-	code   int
-	status string
-}{
-	Internal:         {500, "INTERNAL"},
-	InvalidArgument:  {400, "INVALID_ARGUMENT"},
-	Unauthenticated:  {401, "UNAUTHENTICATED"},
-	PermissionDenied: {403, "PERMISSION_DENIED"},
-	NotFound:         {404, "NOT_FOUND"},
-	MethodNotAllowed: {405, "UNIMPLEMENTED"},
-	TimedOut:         {408, "DEADLINE_EXCEEDED"},
-	Aborted:          {409, "ABORTED"},
-	Expired:          {410, "FAILED_PRECONDITION"},
-	TooLarge:         {413, "OUT_OF_RANGE"},
-	UnsupportedMedia: {415, "INVALID_ARGUMENT"},
-	HeadersTooLarge:  {431, "OUT_OF_RANGE"},
-	Exhausted:        {429, "RESOURCE_EXHAUSTED"},
-	Unavailable:      {503, "UNAVAILABLE"},
+// outcome is the HTTP status and the AIP-193 status of a kind.
+func (k Kind) outcome() (code int, status string) {
+	switch k {
+	case InvalidArgument:
+		return 400, "INVALID_ARGUMENT"
+	case Unauthenticated:
+		return 401, "UNAUTHENTICATED"
+	case PermissionDenied:
+		return 403, "PERMISSION_DENIED"
+	case NotFound:
+		return 404, "NOT_FOUND"
+	case MethodNotAllowed:
+		return 405, "UNIMPLEMENTED"
+	case TimedOut:
+		return 408, "DEADLINE_EXCEEDED"
+	case Aborted:
+		return 409, "ABORTED"
+	case Expired:
+		return 410, "FAILED_PRECONDITION"
+	case TooLarge:
+		return 413, "OUT_OF_RANGE"
+	case UnsupportedMedia:
+		return 415, "INVALID_ARGUMENT"
+	case HeadersTooLarge:
+		return 431, "OUT_OF_RANGE"
+	case Exhausted:
+		return 429, "RESOURCE_EXHAUSTED"
+	case Unavailable:
+		return 503, "UNAVAILABLE"
+	default:
+		return 500, "INTERNAL"
+	}
 }
 
 // Code is the HTTP status of the kind.
-func (k Kind) Code() int { return kinds[k].code }
+func (k Kind) Code() int {
+	code, _ := k.outcome()
+	return code
+}
 
 // Status is the AIP-193 status of the kind.
-func (k Kind) Status() string { return kinds[k].status }
+func (k Kind) Status() string {
+	_, status := k.outcome()
+	return status
+}
 
 // Violation is one thing that was wrong: a reason of the closed set in reason.go, one sentence for a
 // person, and metadata (attribute, value, limit, accepted) for a program.
