@@ -13,6 +13,7 @@ import (
 type stall struct {
 	mu   sync.Mutex
 	held chan struct{} // nil while answers pass; closed to let them go
+	open []*stalledConn
 }
 
 func (s *stall) hold() {
@@ -32,6 +33,17 @@ func (s *stall) release() {
 	}
 }
 
+// cut breaks every connection; what was held back is lost. New ones pass.
+func (s *stall) cut() {
+	s.mu.Lock()
+	open := s.open
+	s.open, s.held = nil, nil
+	s.mu.Unlock()
+	for _, c := range open {
+		_ = c.Close()
+	}
+}
+
 func (s *stall) holding() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +55,11 @@ func (s *stall) dial(ctx context.Context, network, address string) (net.Conn, er
 	if err != nil {
 		return nil, err
 	}
-	return &stalledConn{Conn: c, s: s, closed: make(chan struct{})}, nil
+	stalled := &stalledConn{Conn: c, s: s, closed: make(chan struct{})}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = append(s.open, stalled)
+	return stalled, nil
 }
 
 type stalledConn struct {
