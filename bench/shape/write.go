@@ -120,9 +120,11 @@ func schema(ctx context.Context, c *pgx.Conn, s shape, set *prepared) error {
 	if err != nil {
 		return err
 	}
-	for _, sql := range []string{string(up), s.setup,
+	for _, sql := range []string{
+		string(up), s.setup,
 		`INSERT INTO log (topic, topic_id) VALUES ('shape', gen_random_uuid())`,
-		`INSERT INTO checkpoint (consumer, log, partition, next_offset) SELECT 'store', 1, p, 0 FROM generate_series(0, 63) p`} {
+		`INSERT INTO checkpoint (consumer, log, partition, next_offset) SELECT 'store', 1, p, 0 FROM generate_series(0, 63) p`,
+	} {
 		if _, err := c.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return err
 		}
@@ -163,8 +165,10 @@ func load(ctx context.Context, o options, config *pgx.ConnConfig, s shape, set *
 	return group.Wait()
 }
 
-var columns = []string{"occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "source", "id",
-	"type", "subject", "time_text", "lexemes", "record_key", "data"}
+var columns = []string{
+	"occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "source", "id",
+	"type", "subject", "time_text", "lexemes", "record_key", "data",
+}
 
 // commit writes one batch in one transaction.
 func commit(ctx context.Context, c *pgx.Conn, s shape, partition, first int, rows []row) error {
@@ -185,8 +189,10 @@ func commit(ctx context.Context, c *pgx.Conn, s shape, partition, first int, row
 	}
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"staging"}, names, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
 		r := &rows[i]
-		v := []any{r.Time, int16(1), int32(partition), int64(first + i), number, r.Time, int64(i), r.Source, r.ID,
-			r.Type, r.Subject, r.Time.Format(time.RFC3339Nano), nil, []byte(r.Source), r.Data}
+		v := []any{
+			r.Time, int16(1), int32(partition), int64(first + i), number, r.Time, int64(i), r.Source, r.ID,
+			r.Type, r.Subject, r.Time.Format(time.RFC3339Nano), nil, []byte(r.Source), r.Data,
+		}
 		switch s.index {
 		case "lexemes":
 			v[12] = r.lexemes

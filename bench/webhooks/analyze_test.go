@@ -3,6 +3,7 @@ package webhooks_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -147,7 +148,7 @@ func BenchmarkJSONText(b *testing.B) {
 		r.Reset(all[i%len(all)].Data)
 		d.Reset(r, jsontext.AllowDuplicateNames(true))
 		for {
-			if _, err := d.ReadToken(); err == io.EOF {
+			if _, err := d.ReadToken(); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
 				b.Fatal(err)

@@ -33,6 +33,7 @@ func (s *segment) append(dst []byte, w *cast) []byte {
 	dst = append(dst, s.text...)
 	seed := w.event
 	switch s.slot.owner {
+	case ownEvent:
 	case ownRepository:
 		seed = uint64(w.repository)
 	case ownPerson:
@@ -40,6 +41,7 @@ func (s *segment) append(dst []byte, w *cast) []byte {
 	}
 	r := mix(seed ^ s.slot.salt)
 	switch s.slot.kind {
+	case nothing:
 	case digits:
 		dst = appendDigits(dst, r, len(s.slot.text))
 	case hexadecimal:

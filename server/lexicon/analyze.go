@@ -14,9 +14,9 @@ func WithoutIdentifiers() Option { return func(a *Analyzer) { a.withIdentifiers 
 
 // Analyzer holds scratch space; one goroutine at a time. It keeps nothing of the data it was given.
 type Analyzer struct {
-	seeds
-	tree
-	splitter
+	hashes          seeds
+	tree            tree
+	split           splitter
 	scan            scanner
 	withIdentifiers bool
 	picks           int
@@ -48,8 +48,8 @@ type frame struct {
 // New makes an analyzer. picks are payload paths (dotted) whose values the caller wants from the same
 // parse: severity, device, room, person, tags. A path that is malformed is always absent.
 func New(key Key, picks []string, options ...Option) *Analyzer {
-	a := &Analyzer{seeds: key.seeds(), withIdentifiers: true, picks: len(picks), interned: map[string]string{}}
-	a.tree.root, a.tree.picks = a.seeds.path, slices.Clone(picks)
+	a := &Analyzer{hashes: key.seeds(), withIdentifiers: true, picks: len(picks), interned: map[string]string{}}
+	a.tree.root, a.tree.picks = a.hashes.path, slices.Clone(picks)
 	a.tree.reset()
 	a.out.Picked = make([]string, len(picks))
 	a.out.PickedAll = make([][]string, len(picks))
@@ -78,7 +78,7 @@ func (a *Analyzer) Analyze(in *Input, seen Seen) *Output {
 	a.bounded, a.over = false, false // attributes have limits of their own: all their words are kept
 	a.attributes()
 	if a.out.Over {
-		a.vocabulary.add(uint64(a.seeds.reserved))
+		a.vocabulary.add(uint64(a.hashes.reserved))
 	}
 	a.out.Lexemes = a.out.Lexemes[:0]
 	for _, h := range a.vocabulary.keys {
@@ -95,11 +95,11 @@ func (a *Analyzer) begin() {
 	if a.tree.full() {
 		a.tree.reset()
 	}
-	a.splitter.reset()
+	a.split.reset()
 	a.dropWords()
 	a.dropPicks()
 	a.touched, a.stack = a.touched[:0], a.stack[:0]
-	a.place = a.nodes[0].place
+	a.place = a.tree.nodes[0].place
 	a.unlisted, a.over, a.bounded = false, false, true
 	a.out.NewPaths = a.out.NewPaths[:0]
 	a.out.Invalid = false
@@ -116,7 +116,7 @@ func (a *Analyzer) data() bool {
 	case a.in.JSON:
 		return a.scan.scan(d, a)
 	}
-	a.splitter.text(d)
+	a.split.text(d)
 	a.words()
 	return true
 }
@@ -131,9 +131,9 @@ func (a *Analyzer) attributes() {
 		if value == "" || core(name) {
 			continue
 		}
-		h := valueHash(keyStep(a.seeds.name, []byte(name)), folded)
+		h := valueHash(keyStep(a.hashes.name, []byte(name)), folded)
 		switch {
-		case !valueVocabulary(folded, a.leaves):
+		case !valueVocabulary(folded, a.split.leaves):
 			a.identifier(h)
 		case a.lexeme(int64(h)) && a.unknown(int64(h)):
 			a.out.NewTerms = append(a.out.NewTerms, Term{name + "=" + string(folded), int64(h)})
@@ -146,10 +146,10 @@ func (a *Analyzer) attributes() {
 	}
 	if a.in.TraceID != "" {
 		a.joined = append(a.joined[:0], a.in.TraceID...)
-		a.splitter.reset()
-		a.identifiers.add(valueHash(keyStep(a.seeds.name, []byte("trace")), a.splitter.text(a.joined)))
+		a.split.reset()
+		a.identifiers.add(valueHash(keyStep(a.hashes.name, []byte("trace")), a.split.text(a.joined)))
 	}
-	a.identifiers.add(a.seeds.identify(a.joined[:0], a.in.Source, a.in.ID))
+	a.identifiers.add(a.hashes.identify(a.joined[:0], a.in.Source, a.in.ID))
 }
 
 // core tells the attributes that have columns and indexes of their own.
@@ -163,8 +163,8 @@ func core(name string) bool {
 
 // value adds the words of one value and returns it folded; its leaves stay in the splitter.
 func (a *Analyzer) value(v []byte) []byte {
-	a.splitter.reset()
-	folded := a.splitter.text(v)
+	a.split.reset()
+	folded := a.split.text(v)
 	a.words()
 	return folded
 }
@@ -174,8 +174,8 @@ func (a *Analyzer) value(v []byte) []byte {
 // timestamp or a UUID findable among the many that share its parts).
 func (a *Analyzer) words() {
 	var last *leaf
-	for i := range a.leaves {
-		l := &a.leaves[i]
+	for i := range a.split.leaves {
+		l := &a.split.leaves[i]
 		switch {
 		case l.kind&cjkLeaf != 0:
 			a.lexeme(a.hash(l.text))
@@ -197,7 +197,7 @@ func (a *Analyzer) words() {
 	}
 }
 
-func (a *Analyzer) hash(token []byte) int64 { return a.seeds.token(token) }
+func (a *Analyzer) hash(token []byte) int64 { return a.hashes.token(token) }
 
 func (a *Analyzer) join(x, y *leaf, by string) []byte {
 	a.pair = append(append(append(a.pair[:0], x.text...), by...), y.text...)

@@ -29,8 +29,13 @@ func TestAnalyze(t *testing.T) {
 			Input{JSON: true, Data: []byte(`{"a":"Two Words","b":[1.0,{"c":true}],"d":null,"e":"","f":{}}`)},
 			[]string{"1", "data.a=two words", "data.b[*].c=true", "data.b[*]=1", "true", "two", "words"},
 			[]Path{
-				{"a", KindString}, {"b", KindArray}, {"b[*]", KindNumber | KindObject}, {"b[*].c", KindBoolean},
-				{"d", KindNull}, {"e", KindString | KindEmptyString}, {"f", KindObject},
+				{"a", KindString},
+				{"b", KindArray},
+				{"b[*]", KindNumber | KindObject},
+				{"b[*].c", KindBoolean},
+				{"d", KindNull},
+				{"e", KindString | KindEmptyString},
+				{"f", KindObject},
 			},
 		},
 		"a scalar is a value of data itself": {
@@ -38,15 +43,18 @@ func TestAnalyze(t *testing.T) {
 		},
 		"elements of a top-level array": {
 			Input{JSON: true, Data: []byte(`["red",2]`)},
-			[]string{"2", "data[*]=2", "data[*]=red", "red"}, []Path{{"", KindArray}, {"[*]", KindString | KindNumber}},
+			[]string{"2", "data[*]=2", "data[*]=red", "red"},
+			[]Path{{"", KindArray}, {"[*]", KindString | KindNumber}},
 		},
 		"two members of one name": {
 			Input{JSON: true, Data: []byte(`{"a":"x","a":2}`)},
-			[]string{"2", "data.a=2", "data.a=x", "x"}, []Path{{"a", KindString | KindNumber}},
+			[]string{"2", "data.a=2", "data.a=x", "x"},
+			[]Path{{"a", KindString | KindNumber}},
 		},
 		"names that need quotes": {
 			Input{JSON: true, Data: []byte(`{"a b":{"c.d":true}}`)},
-			[]string{`data."a b"."c.d"=true`, "true"}, []Path{{`"a b"`, KindObject}, {`"a b"."c.d"`, KindBoolean}},
+			[]string{`data."a b"."c.d"=true`, "true"},
+			[]Path{{`"a b"`, KindObject}, {`"a b"."c.d"`, KindBoolean}},
 		},
 		"an empty string is a kind and no word": {
 			Input{JSON: true, Data: []byte(`{"a":""}`)}, nil, []Path{{"a", KindString | KindEmptyString}},
@@ -65,7 +73,8 @@ func TestAnalyze(t *testing.T) {
 		},
 		"attributes and extensions": {
 			Input{Attributes: []string{"type", "Order.Placed", "subject", "x", "region", "North", "empty", ""}},
-			[]string{"north", "order", "placed", "region=north", "x"}, nil,
+			[]string{"north", "order", "placed", "region=north", "x"},
+			nil,
 		},
 		"the id's words": {Input{ID: "order-17"}, []string{"17", "order"}, nil},
 		"text has words and no paths": {
@@ -309,8 +318,8 @@ func TestEndlessPathsAreBounded(t *testing.T) {
 		if got := len(out.NewPaths); got > MaxPaths+1 || out.NewPaths[got-1].Path != Unlisted {
 			t.Fatalf("%d new paths, last %q", got, out.NewPaths[got-1].Path)
 		}
-		if len(a.nodes) > maxNodes || out.Picked[0] != "k" {
-			t.Fatalf("%d paths remembered, picked %q", len(a.nodes), out.Picked[0])
+		if len(a.tree.nodes) > maxNodes || out.Picked[0] != "k" {
+			t.Fatalf("%d paths remembered, picked %q", len(a.tree.nodes), out.Picked[0])
 		}
 		// Remembered or not, the value is found at its path.
 		if c, err := CompileValue(testKey, last, "red"); err != nil || !c[0].Vocabulary || !holds(out, Word{Conditions: c}) {

@@ -10,7 +10,7 @@ func BenchmarkText(b *testing.B) {
 	for name, sentence := range map[string]string{
 		"ASCII":    "The gateway lost its connection after a restart. ",
 		"Cyrillic": "Шлюз потерял соединение после перезагрузки. ",
-		"Latin":    "Le portail a été coupé après un redémarrage forcé. ",
+		"Latin":    "Le portail a été coupé après une panne générale. ",
 		"Han":      "网关在重新启动后失去了连接。",
 		"Hangul":   "게이트웨이가 다시 시작한 후 연결이 끊어졌습니다. ",
 		"Thai":     "เกตเวย์ขาดการเชื่อมต่อหลังจากเริ่มระบบใหม่ ",

@@ -1,9 +1,6 @@
 package lexicon
 
-import (
-	"bytes"
-	"unicode/utf8"
-)
+import "bytes"
 
 // The class of a token is a function of its folded text alone, never of where it stands: a lookup
 // knows the token and nothing else. Vocabulary is what recurs across events and is worth a place in
@@ -78,7 +75,7 @@ func numberVocabulary(t []byte) bool {
 
 // valueVocabulary classes the value of a path=value from its folded text and that text's leaves.
 func valueVocabulary(folded []byte, leaves []leaf) bool {
-	if len(folded) > maxValueBytes || !printable(folded) || !utf8.Valid(folded) {
+	if len(folded) > maxValueBytes || !storable(folded) {
 		return false
 	}
 	if len(folded) > 0 && (folded[0] == '-' || isDigit(folded[0])) && isNumber(folded) {

@@ -1,6 +1,7 @@
 package lexicon
 
 import (
+	"errors"
 	"unicode"
 	"unicode/utf8"
 
@@ -37,7 +38,7 @@ func (f *folder) appendFolded(dst, s []byte) []byte {
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
 			base, done = i, len(dst)
-			dst = append(dst, byteFold[c])
+			dst = append(dst, lower(c))
 			i++
 			continue
 		}
@@ -114,7 +115,7 @@ func (f *folder) caseFolded(dst, src []byte) []byte {
 		if err == nil {
 			return dst
 		}
-		if err != transform.ErrShortDst { // never seen; a byte that cannot be folded stands for itself
+		if !errors.Is(err, transform.ErrShortDst) { // never seen; a byte that cannot be folded stands for itself
 			return append(dst, src...)
 		}
 	}

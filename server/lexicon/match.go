@@ -5,7 +5,7 @@ import "unicode/utf8"
 // Matcher holds the leaf words of one event and answers which words it matches. It is loaded once an
 // event, however many filters ask. One goroutine at a time.
 type Matcher struct {
-	splitter
+	split   splitter
 	scanner scanner
 	scratch []byte
 }
@@ -19,12 +19,12 @@ func Match(in *Input, w Word) bool {
 
 // Load reads an event; what was loaded before is gone.
 func (m *Matcher) Load(in *Input) {
-	m.splitter.reset()
+	m.split.reset()
 	for i := 1; i < len(in.Attributes); i += 2 {
 		m.add(in.Attributes[i])
 	}
 	m.add(in.ID)
-	before := len(m.leaves)
+	before := len(m.split.leaves)
 	if len(in.Data) == 0 || !in.JSON && !in.Text {
 		return
 	}
@@ -32,24 +32,24 @@ func (m *Matcher) Load(in *Input) {
 	if valid && in.JSON {
 		valid = m.scanner.scan(in.Data, m)
 	} else if valid {
-		m.splitter.text(in.Data)
+		m.split.text(in.Data)
 	}
 	if !valid {
-		m.leaves = m.leaves[:before]
+		m.split.leaves = m.split.leaves[:before]
 	}
 }
 
 func (m *Matcher) add(value string) {
 	m.scratch = append(m.scratch[:0], value...)
-	m.splitter.text(m.scratch)
+	m.split.text(m.scratch)
 }
 
 // Match reports whether the loaded event matches a word. The key that the word was compiled under does
 // not matter.
 func (m *Matcher) Match(w Word) bool {
 	if w.number != "" {
-		for i := range m.leaves {
-			if m.leaves[i].kind&numberLeaf != 0 && string(m.leaves[i].text) == w.number {
+		for i := range m.split.leaves {
+			if m.split.leaves[i].kind&numberLeaf != 0 && string(m.split.leaves[i].text) == w.number {
 				return true
 			}
 		}
@@ -58,8 +58,8 @@ func (m *Matcher) Match(w Word) bool {
 		return false
 	}
 	first := w.leaves[0]
-	for i := range m.leaves {
-		if string(m.leaves[i].text) == first && m.follows(i+1, w.leaves[1:]) {
+	for i := range m.split.leaves {
+		if string(m.split.leaves[i].text) == first && m.follows(i+1, w.leaves[1:]) {
 			return true
 		}
 	}
@@ -67,24 +67,23 @@ func (m *Matcher) Match(w Word) bool {
 }
 
 func (m *Matcher) follows(i int, rest []string) bool {
-	if len(m.leaves)-i < len(rest) {
+	if len(m.split.leaves)-i < len(rest) {
 		return false
 	}
 	for j, want := range rest {
-		if l := &m.leaves[i+j]; l.kind&firstLeaf != 0 || string(l.text) != want {
+		if l := &m.split.leaves[i+j]; l.kind&firstLeaf != 0 || string(l.text) != want {
 			return false
 		}
 	}
 	return true
 }
 
-// Text is one value from the scanner.
-func (m *Matcher) text(v []byte) { m.splitter.text(v) }
+func (m *Matcher) text(v []byte) { m.split.text(v) }
 
 func (m *Matcher) number(raw []byte) {
-	from := len(m.buf)
-	m.buf = canonical(m.buf, raw)
-	m.leaves = append(m.leaves, leaf{m.buf[from:len(m.buf):len(m.buf)], digitLeaf | numberLeaf | firstLeaf})
+	from := len(m.split.buf)
+	m.split.buf = canonical(m.split.buf, raw)
+	m.split.leaves = append(m.split.leaves, leaf{m.split.buf[from:len(m.split.buf):len(m.split.buf)], digitLeaf | numberLeaf | firstLeaf})
 }
 
 func (m *Matcher) truth(v bool) {

@@ -125,7 +125,7 @@ func ListedPath(path string) bool {
 // nameVocabulary classes one member name. Names are not words, but ids used as names must not make a
 // listed path each.
 func (s *splitter) nameVocabulary(name []byte) bool {
-	if len(name) > maxStepBytes || !printable(name) {
+	if len(name) > maxStepBytes || !storable(name) {
 		return false
 	}
 	s.reset()
@@ -138,12 +138,13 @@ func (s *splitter) nameVocabulary(name []byte) bool {
 	return true
 }
 
-// printable keeps control characters, NUL first of all, out of what becomes text in a database.
-func printable(t []byte) bool {
+// storable keeps out of a database what a text column refuses, NUL and broken UTF-8, and other control
+// characters.
+func storable(t []byte) bool {
 	for _, c := range t {
 		if c < ' ' || c == 0x7F {
 			return false
 		}
 	}
-	return true
+	return utf8.Valid(t)
 }

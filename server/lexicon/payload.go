@@ -49,7 +49,7 @@ func (a *Analyzer) text(v []byte) {
 		return
 	}
 	folded := a.value(v)
-	if vocab := a.place.vocab && valueVocabulary(folded, a.leaves); vocab || a.withIdentifiers {
+	if vocab := a.place.vocab && valueVocabulary(folded, a.split.leaves); vocab || a.withIdentifiers {
 		a.payload(vocab, folded)
 	}
 }
@@ -103,7 +103,7 @@ func (a *Analyzer) payload(vocab bool, folded []byte) {
 	// A word whose path is not remembered stays unspelt: it is found all the same, and spelt in an
 	// event to come.
 	if a.lexeme(h) && a.place.node >= 0 && a.unknown(h) {
-		a.out.NewTerms = append(a.out.NewTerms, Term{equation(a.nodes[a.place.node].path, folded), h})
+		a.out.NewTerms = append(a.out.NewTerms, Term{equation(a.tree.nodes[a.place.node].path, folded), h})
 	}
 }
 
@@ -121,7 +121,7 @@ func (a *Analyzer) note(kind int16) {
 	if a.place.node < 0 {
 		return
 	}
-	n := &a.nodes[a.place.node]
+	n := &a.tree.nodes[a.place.node]
 	if n.kinds == 0 {
 		a.touched = append(a.touched, a.place.node)
 	}
@@ -133,7 +133,7 @@ func (a *Analyzer) pick(text []byte) {
 	if a.place.node < 0 {
 		return
 	}
-	for _, p := range a.nodes[a.place.node].picks {
+	for _, p := range a.tree.nodes[a.place.node].picks {
 		s := a.intern(text)
 		if len(a.out.PickedAll[p]) == 0 {
 			a.out.Picked[p] = s
@@ -172,7 +172,7 @@ func (a *Analyzer) dropPicks() {
 
 func (a *Analyzer) dropPaths() {
 	for _, n := range a.touched {
-		a.nodes[n].kinds = 0
+		a.tree.nodes[n].kinds = 0
 	}
 	a.touched, a.unlisted = a.touched[:0], false
 }
@@ -181,7 +181,7 @@ func (a *Analyzer) dropPaths() {
 // object: every other path says as much.
 func (a *Analyzer) paths() {
 	for _, i := range a.touched {
-		n := &a.nodes[i]
+		n := &a.tree.nodes[i]
 		kinds := n.kinds
 		n.kinds = 0
 		if i == 0 {

@@ -152,7 +152,7 @@ func TestNormalFormsAreOne(t *testing.T) {
 				t.Fatalf("%q is not found as %q", v, same)
 			}
 		}
-		if strings.ToLower(upper) != strings.ToLower(v) {
+		if !strings.EqualFold(upper, v) {
 			return // mapping to upper case and back is not folding for every character
 		}
 		if w := Compile(testKey, upper); !w.Empty && !Match(in, w) {

@@ -64,7 +64,7 @@ func (s *splitter) text(v []byte) []byte {
 		}
 		begin := i
 		for {
-			out[i] = byteFold[b]
+			out[i] = lower(b)
 			i++
 			if i == len(v) {
 				break
@@ -105,7 +105,7 @@ func (s *splitter) wide(v []byte, i, start, first int) []byte {
 		from := len(s.buf)
 		if kind&wideLeaf == 0 {
 			for _, b := range v[begin:i] {
-				s.buf = append(s.buf, byteFold[b])
+				s.buf = append(s.buf, lower(b))
 			}
 			s.leaves = append(s.leaves, leaf{s.buf[from:len(s.buf):len(s.buf)], kind})
 			continue
@@ -215,24 +215,22 @@ func cjk(r rune) bool {
 		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-// byteKind and byteFold are what an ASCII byte is to a leaf; a byte beyond is wide until decoded.
-var byteKind, byteFold = asciiTables()
+// byteKind is what a byte is to a leaf; one beyond ASCII is wide until decoded. It is a string so that
+// it is a constant: 0x00–0x2F, digits, 0x3A–0x40, capitals, 0x5B–0x60, small letters, 0x7B–0x7F, the rest.
+const byteKind = zero16 + zero16 + zero16 + "\x02\x02\x02\x02\x02\x02\x02\x02\x02\x02" + "\x00\x00\x00\x00\x00\x00\x00" +
+	letters26 + "\x00\x00\x00\x00\x00\x00" + letters26 + "\x00\x00\x00\x00\x00" +
+	wide16 + wide16 + wide16 + wide16 + wide16 + wide16 + wide16 + wide16
 
-func asciiTables() (kind, fold [256]uint8) {
-	for i := range 256 {
-		b := byte(i)
-		fold[i] = b
-		switch {
-		case b >= utf8.RuneSelf:
-			kind[i] = wideLeaf
-		case b >= '0' && b <= '9':
-			kind[i] = digitLeaf
-		case b >= 'a' && b <= 'z':
-			kind[i] = letterLeaf
-		case b >= 'A' && b <= 'Z':
-			kind[i] = letterLeaf
-			fold[i] = b + 'a' - 'A'
-		}
+const (
+	zero16    = "\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+	letters26 = "\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"
+	wide16    = "\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04\x04"
+)
+
+// lower folds an ASCII byte.
+func lower(c byte) byte {
+	if c-'A' <= 'Z'-'A' {
+		c += 'a' - 'A'
 	}
-	return kind, fold
+	return c
 }
