@@ -5,6 +5,10 @@
 //
 //	go run ./bench/ingest                     # embedded broker, its log on disk, every write synced
 //	go run ./bench/ingest -brokers host:9092  # another broker
+//	go run ./bench/ingest -dir /dev/shm/bench # without the disk: what the servers themselves cost
+//
+// Where the disk is the limit both wait for it alike and the ratio says little; the processor time an
+// event costs each server is printed beside it.
 package main
 
 import (
@@ -43,8 +47,12 @@ func main() {
 	flag.StringVar(&o.dir, "dir", "", "folder for the embedded broker's log; a temporary one by default")
 	flag.IntVar(&o.partitions, "partitions", 6, "partitions of the topic")
 	flag.DurationVar(&o.linger, "linger", 0, "how long the producers of both wait for company")
-	flag.DurationVar(&o.turn, "turn", 4*time.Second, "how long one turn is measured")
-	flag.IntVar(&o.rounds, "rounds", 3, "turns of each")
+	turn, rounds := 4*time.Second, 3
+	if os.Getenv("SHORT") != "" { // only prove that it runs
+		turn, rounds = 300*time.Millisecond, 1
+	}
+	flag.DurationVar(&o.turn, "turn", turn, "how long one turn is measured; short where SHORT is set")
+	flag.IntVar(&o.rounds, "rounds", rounds, "turns of each; one where SHORT is set")
 	flag.StringVar(&o.only, "only", "", "run only the workloads whose name contains this")
 	flag.StringVar(&o.profile, "profile", "", "file for a CPU profile of the product's process")
 	flag.BoolVar(&o.enforce, "enforce", false, "fail where the goal is missed")
@@ -106,7 +114,7 @@ func measure(ctx context.Context, o options) error {
 		}
 		fmt.Printf(line, w.name, fmt.Sprintf("%.0f", limit.rate), fmt.Sprintf("%.0f", ours.rate), fmt.Sprintf("%.2f", ratio),
 			limit.latency(), ours.latency(), limit.cost(), ours.cost())
-		missed = missed || w.goal && ratio < goal
+		missed = missed || w.goal && ratio < goal && o.turn >= time.Second // shorter is no measurement
 	}
 	if missed {
 		fmt.Printf("the goal of %.2f of the limit is missed\n", goal)

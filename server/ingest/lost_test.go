@@ -2,6 +2,7 @@ package ingest
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -121,7 +122,7 @@ func TestABatchThatFailedAltogetherIsUnknownWhereAnyOfItIs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := outage(&Response{Batch: true, Results: tc.results}); got != tc.want {
+			if got := outage(&Response{Batch: true, Results: tc.results}); !errors.Is(got, tc.want) {
 				t.Fatalf("got %v, want %v", got, tc.want)
 			}
 		})
