@@ -86,8 +86,8 @@ function Chip({ filter, onChange }: { filter: Filter; onChange: (next: Filter | 
           "aria-label": `Change filter: ${name}`,
           children: (
             <>
-              <span className="text-ink-2">{fieldName(filter.field)}</span>
-              <span className={negated ? "font-semibold text-error" : "text-ink-3"}>{operator(filter)}</span>
+              <span className="text-ink-2">{fieldName(filter.field)}</span>{" "}
+              <span className={negated ? "font-semibold text-error" : "text-ink-3"}>{operator(filter)}</span>{" "}
               <ChipValues values={values} />
             </>
           ),
@@ -128,7 +128,7 @@ function RemoveButton({ name, onRemove }: { name: string; onRemove: () => void }
   return (
     <button
       type="button"
-      className="grid h-full w-8 flex-none place-items-center text-ink-3 hover:text-ink wide:w-5.5"
+      className="-my-px grid h-8 w-8 flex-none place-items-center text-ink-3 hover:text-ink wide:size-6"
       aria-label={`Remove filter: ${name}`}
       title="Remove"
       onClick={onRemove}

@@ -13,7 +13,7 @@ export function TopBar({ session, onHelp }: { session: Session | undefined; onHe
     <header className="flex h-12 flex-none items-center gap-1 border-b border-line bg-surface px-4 wide:h-11 wide:px-3">
       <Link
         to="/explore"
-        className="mr-4 flex items-center gap-2 rounded-2 text-[14px]/5 font-semibold tracking-[-0.01em]"
+        className="mr-4 flex h-8 items-center gap-2 rounded-2 text-[14px]/5 font-semibold tracking-[-0.01em]"
       >
         <Mark />
         Oriel

@@ -1,0 +1,176 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { test as base, expect, type Locator, type Page } from "@playwright/test";
+
+interface Demo {
+  readonly url: string;
+  readonly producerToken: string;
+  readonly readerToken: string;
+}
+
+export interface Sent {
+  readonly id: string;
+  readonly source: string;
+  /** The path of the event's own page, with its time. */
+  readonly path: string;
+}
+
+export interface Draft {
+  readonly type?: string;
+  readonly source?: string;
+  readonly subject?: string;
+  readonly time?: string;
+  readonly contentType?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly extensions?: Readonly<Record<string, string>>;
+}
+
+/** What a test sends and reads besides the browser. */
+export class Api {
+  private readonly demo: Demo;
+
+  constructor(demo: Demo) {
+    this.demo = demo;
+  }
+
+  /** Publishes one event in binary mode and waits until it can be read. */
+  async send(draft: Draft = {}): Promise<Sent> {
+    const {
+      type = "test.event.v1",
+      source = "/e2e",
+      subject,
+      time = now(),
+      contentType = "application/json",
+    } = draft;
+    const id = randomUUID();
+    const attributes = {
+      specversion: "1.0",
+      id,
+      type,
+      source,
+      time,
+      ...(subject !== undefined && { subject }),
+      ...draft.extensions,
+    };
+    const headers: Record<string, string> = { authorization: `Bearer ${this.demo.producerToken}` };
+    for (const [name, value] of Object.entries(attributes)) headers[`ce-${name}`] = encodeURIComponent(value);
+    if (draft.body !== undefined) headers["content-type"] = contentType;
+    const answer = await fetch(`${this.demo.url}/v1/events`, {
+      method: "POST",
+      headers,
+      body: draft.body ?? null,
+    });
+    expect(answer.status, await answer.clone().text()).toBe(200);
+    const { name } = (await answer.json()) as { name: string };
+    await this.readable(name);
+    return { id, source, path: `/${name}?time=${encodeURIComponent(time)}` };
+  }
+
+  /** Publishes many events of one source in batches, a millisecond apart. */
+  async sendMany(count: number, source: string): Promise<void> {
+    const start = Date.now() - count;
+    const events = Array.from({ length: count }, (_, index) => ({
+      specversion: "1.0",
+      id: randomUUID(),
+      type: "test.many.v1",
+      source,
+      time: new Date(start + index).toISOString(),
+      data: { index },
+    }));
+    let last = "";
+    for (let from = 0; from < count; from += 200) {
+      const answer = await fetch(`${this.demo.url}/v1/events`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${this.demo.producerToken}`,
+          "content-type": "application/cloudevents-batch+json",
+        },
+        body: JSON.stringify(events.slice(from, from + 200)),
+      });
+      expect(answer.status, await answer.clone().text()).toBe(200);
+      const { results } = (await answer.json()) as { results: { event: { name: string } }[] };
+      last = results.at(-1)?.event.name ?? "";
+    }
+    // One source is one partition, and a partition keeps its order.
+    await this.readable(last);
+  }
+
+  private async readable(name: string): Promise<void> {
+    await expect
+      .poll(async () => (await fetch(`${this.demo.url}/v1/${name}`, this.reading)).status, {
+        timeout: 30_000,
+      })
+      .toBe(200);
+  }
+
+  private get reading() {
+    return { headers: { authorization: `Bearer ${this.demo.readerToken}` } };
+  }
+}
+
+function now(): string {
+  return new Date().toISOString();
+}
+
+function readDemo(): Demo {
+  const path = process.env.ORIEL_E2E_DEMO;
+  if (!path) throw new Error("ORIEL_E2E_DEMO is not set: the global setup did not run");
+  return JSON.parse(readFileSync(path, "utf8")) as Demo;
+}
+
+/** A page that fails its test where the browser reports a policy violation or an uncaught error. */
+export const test = base.extend<{ api: Api; faults: string[] }>({
+  baseURL: async ({}, use) => use(readDemo().url),
+  api: async ({}, use) => use(new Api(readDemo())),
+  faults: [
+    async ({ context }, use) => {
+      const faults: string[] = [];
+      await watch(context, faults);
+      await use(faults);
+      expect(faults).toEqual([]);
+    },
+    { auto: true },
+  ],
+});
+
+async function watch(context: import("@playwright/test").BrowserContext, faults: string[]): Promise<void> {
+  await context.exposeBinding("reportViolation", (_, what: string) => {
+    faults.push(what);
+  });
+  await context.addInitScript(() => {
+    const report = (window as unknown as { reportViolation: (what: string) => void }).reportViolation;
+    document.addEventListener("securitypolicyviolation", (event) => {
+      report(
+        `${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber} ${event.sample}`,
+      );
+    });
+  });
+  context.on("weberror", (error) => faults.push(String(error.error())));
+  context.on("dialog", (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+}
+
+/** The list's rows that hold events. */
+export function rows(page: Page): Locator {
+  return page.getByRole("grid", { name: "Events" }).locator("[data-index]");
+}
+
+export function drawer(page: Page): Locator {
+  return page.getByRole("complementary", { name: "Event" });
+}
+
+/** Waits until a search has answered. */
+export async function settled(page: Page): Promise<void> {
+  await expect(page.getByRole("grid", { name: "Events" })).toHaveAttribute("aria-busy", "false");
+}
+
+/** A word that occurs nowhere else. */
+export function uniqueWord(): string {
+  return `word${randomUUID()
+    .replaceAll("-", "")
+    .replaceAll(/\d/g, (digit) => "ghijklmnop"[Number(digit)] ?? "")}`;
+}
+
+export { expect };

@@ -1,0 +1,117 @@
+import { drawer, expect, rows, test, uniqueWord } from "./fixtures.ts";
+
+test("everything is done with the keyboard alone", async ({ page, api }) => {
+  const word = uniqueWord();
+  for (const type of ["test.one.v1", "test.two.v1", "test.three.v1"])
+    await api.send({ type, body: `{"w":"${word}"}` });
+  await page.goto("/explore");
+  await expect(rows(page).first()).toBeVisible();
+
+  await page.keyboard.press("/");
+  await expect(page.getByLabel("Words to find")).toBeFocused();
+  await page.keyboard.type(`${word}\n`);
+  await expect(rows(page)).toHaveCount(3);
+  await page.keyboard.press("Escape");
+
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect(rows(page).nth(1)).toHaveAttribute("aria-selected", "true");
+  const grid = page.getByRole("grid", { name: "Events" });
+  await expect(grid).toBeFocused();
+  await expect(grid).toHaveAttribute("aria-activedescendant", "event-1");
+  await page.keyboard.press("Enter");
+  await expect(drawer(page).getByRole("heading", { name: "test.two.v1" })).toBeVisible();
+
+  await page.keyboard.press("k");
+  await expect(drawer(page).getByRole("heading", { name: "test.three.v1" })).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("j");
+  await expect(drawer(page).getByRole("heading", { name: "test.one.v1" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(drawer(page)).toBeHidden();
+  await expect(rows(page).nth(2)).toHaveAttribute("aria-selected", "true");
+
+  // The cell of the type is the third.
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+  await expect(grid).toHaveAttribute("aria-activedescendant", "event-2-type");
+  await page.keyboard.press("-");
+  await expect(page.getByRole("button", { name: "Change filter: type is not test.one.v1" })).toBeVisible();
+  await expect(rows(page)).toHaveCount(2);
+
+  await page.keyboard.press("d");
+  await expect(page.getByRole("dialog", { name: "Time window" })).toBeVisible();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/from=-15m/);
+});
+
+test("the focus can be seen on every stop, and none is a trap", async ({ page, api }) => {
+  const word = uniqueWord();
+  await api.send({ body: `{"w":"${word}"}` });
+  await page.goto(`/explore?q=${word}`);
+  await rows(page).first().click();
+  await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
+  await page.locator("body").evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
+
+  const stops: string[] = [];
+  for (let i = 0; i < 40; i++) {
+    await page.keyboard.press("Tab");
+    const stop = await page.evaluate(() => {
+      const element = document.activeElement;
+      if (!element || element === document.body) return undefined;
+      const ring = (node: Element | null): boolean => {
+        for (let at = node; at; at = at.parentElement) {
+          const style = getComputedStyle(at);
+          if (style.outlineStyle !== "none" && style.outlineWidth !== "0px") return true;
+          if (at !== node && !at.matches(":focus-within")) return false;
+        }
+        // The list shows its focus on the active row.
+        const active = node?.getAttribute("aria-activedescendant");
+        const row = active ? document.getElementById(active) : null;
+        return row !== null && getComputedStyle(row).outlineStyle !== "none";
+      };
+      return `${element.tagName} ${element.getAttribute("aria-label") ?? element.textContent}: ${ring(element)}`;
+    });
+    if (stop === undefined) break;
+    stops.push(stop);
+  }
+  expect(stops.length).toBeGreaterThan(10);
+  expect(stops.length).toBeLessThan(40);
+  expect(stops.filter((stop) => stop.endsWith("false"))).toEqual([]);
+});
+
+test("help lists the keys, and single letters can be switched off", async ({ page }) => {
+  await page.goto("/explore");
+  await expect(rows(page).first()).toBeVisible();
+  await page.keyboard.press("?");
+  const help = page.getByRole("dialog", { name: "Keyboard" });
+  await help.getByLabel("Single letters are keys").uncheck();
+  await page.keyboard.press("Escape");
+  await expect(help).toBeHidden();
+  await page.keyboard.press("j");
+  await page.keyboard.press("/");
+  await expect(page.getByLabel("Words to find")).not.toBeFocused();
+  await page.reload();
+  await expect(rows(page).first()).toBeVisible();
+  await page.keyboard.press("?");
+  await expect(help).toBeHidden();
+  await page.getByRole("button", { name: "Keyboard shortcuts" }).click();
+  await help.getByLabel("Single letters are keys").check();
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("/");
+  await expect(page.getByLabel("Words to find")).toBeFocused();
+});
+
+test("back closes an event that was opened, whatever was walked through", async ({ page, api }) => {
+  const word = uniqueWord();
+  for (let i = 0; i < 3; i++) await api.send({ body: `{"w":"${word}"}` });
+  await page.goto(`/explore?q=${word}`);
+  await expect(rows(page)).toHaveCount(3);
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("j");
+  await expect(drawer(page)).toBeVisible();
+  await page.goBack();
+  await expect(drawer(page)).toBeHidden();
+  await expect(page).toHaveURL(new RegExp(`q=${word}$`));
+});

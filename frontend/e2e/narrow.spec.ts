@@ -1,0 +1,55 @@
+import AxeBuilder from "@axe-core/playwright";
+import { drawer, expect, rows, test, uniqueWord } from "./fixtures.ts";
+
+test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
+
+test("at 390 px rows take two lines, the event is a sheet, and nothing needs hover or scrolls sideways", async ({
+  page,
+  api,
+}) => {
+  const word = uniqueWord();
+  await api.send({
+    type: "test.narrow.with.a.long.name.v1",
+    subject: "s-1",
+    extensions: { severity: "critical" },
+    body: `{"w":"${word}"}`,
+  });
+  await page.goto("/explore");
+  await page.getByLabel("Words to find").fill(word);
+  await page.getByRole("button", { name: "Run the query" }).tap();
+  await expect(rows(page)).toHaveCount(1);
+  expect((await rows(page).first().boundingBox())?.height).toBe(56);
+  const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+  expect(await wide()).toBe(390);
+
+  await rows(page).first().tap();
+  await expect(drawer(page).getByRole("heading", { name: "test.narrow.with.a.long.name.v1" })).toBeVisible();
+  await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
+  expect(await drawer(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+  expect(await wide()).toBe(390);
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  expect(violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)).toEqual([]);
+
+  await drawer(page).getByRole("button", { name: "More for subject s-1" }).tap();
+  await page.getByRole("menuitem", { name: "Include" }).tap();
+  await expect(page).toHaveURL(/subject=s-1/);
+  await drawer(page).getByRole("button", { name: "Close event" }).tap();
+  await expect(drawer(page)).toBeHidden();
+  await expect(page.getByRole("button", { name: "Change filter: subject is s-1" })).toBeVisible();
+});
+
+test("targets are large enough for a finger", async ({ page }) => {
+  await page.goto("/explore?type!=none");
+  await expect(rows(page).first()).toBeVisible();
+  const small = await page.evaluate(() =>
+    [...document.querySelectorAll("button, a, input")]
+      .filter((element) => element.checkVisibility() && !element.closest(".sr-only"))
+      .map((element) => ({
+        name: element.getAttribute("aria-label") ?? element.textContent,
+        box: element.getBoundingClientRect(),
+      }))
+      .filter(({ box }) => box.height > 1 && (box.height < 24 || box.width < 24))
+      .map(({ name, box }) => `${name} ${box.width}×${box.height}`),
+  );
+  expect(small).toEqual([]);
+});
