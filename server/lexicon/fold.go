@@ -1,6 +1,7 @@
 package lexicon
 
 import (
+	"bytes"
 	"errors"
 	"unicode"
 	"unicode/utf8"
@@ -95,6 +96,9 @@ func (f *folder) remembered(r rune) foldedRune {
 func (f *folder) appendSlowly(dst, s []byte) []byte {
 	if f.fold == nil {
 		f.fold = cases.Fold()
+	}
+	if !utf8.Valid(s) { // or what remains when something vanishes between two bytes could be a letter
+		s = bytes.ToValidUTF8(s, []byte("\uFFFD"))
 	}
 	f.a = norm.NFKD.Append(f.a[:0], s...)
 	f.b = f.caseFolded(f.b[:0], f.a)
