@@ -3,6 +3,7 @@ package search
 import (
 	"context"
 	"testing"
+	"time"
 
 	"oriel/server/lexicon"
 )
@@ -85,6 +86,15 @@ func TestEveryIndexIsUsedByTheQueryItServes(t *testing.T) {
 		sql, args := compileProbe(And{Word{"rare"}}, vw, vw.window, 1001, voc)
 		if plan := st.explain(t, sql, args); !plan.uses(parents, "event_lexemes") {
 			t.Errorf("does not use event_lexemes:\n%s", plan)
+		}
+	})
+	t.Run("a probe that takes too long hides nothing", func(t *testing.T) {
+		t.Parallel()
+		own := *st
+		svc := *st.svc
+		own.t, own.svc, svc.limits.probing = t, &svc, time.Nanosecond // the server takes it for 1 ms
+		if events, _ := own.all("q", "rare", "from", "-12d"); len(events) != 50 {
+			t.Errorf("found %d of 50", len(events))
 		}
 	})
 	t.Run("an identity with its time", func(t *testing.T) {

@@ -51,7 +51,7 @@ func (p *pager) attempt(ctx context.Context) (done bool, err error) {
 
 // probe counts the hits of the words as far as one above most. A count that takes too long is above.
 func (p *pager) probe(ctx context.Context, w window, most int) (n int, err error) {
-	if err := p.ses.within(ctx, p.limits.statement/4); err != nil {
+	if err := p.ses.within(ctx, p.limits.probing); err != nil {
 		return 0, err
 	}
 	sql, args := compileProbe(p.req.Filter.Where, p.view, w, most+1, p.vocabulary)

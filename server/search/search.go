@@ -79,6 +79,7 @@ type limits struct {
 	slots      int           // searches at once
 	wait       time.Duration // for a slot and a connection, then SEARCH_BUSY
 	statement  time.Duration // any one statement, then QUERY_TIMEOUT
+	probing    time.Duration // counting hits; a word that takes longer is dense
 	budget     time.Duration // of a walk; then the page says how far it looked
 	others     time.Duration // for the other times of an identity
 	walk       int           // rows that a walk examines
@@ -93,7 +94,7 @@ type limits struct {
 
 func defaultLimits(conns int32) limits {
 	return limits{
-		slots: max(1, int(conns)-1), wait: 2 * time.Second, statement: 8 * time.Second,
+		slots: max(1, int(conns)-1), wait: 2 * time.Second, statement: 8 * time.Second, probing: 2 * time.Second,
 		budget: 300 * time.Millisecond, others: 100 * time.Millisecond, walk: 20_000, peek: 2_000, probe: 1_000, dayProbe: 10_000,
 		newer: 20_000, age: time.Hour, firstChunk: 500, lastChunk: 5_000,
 	}

@@ -87,8 +87,12 @@ func TestTheConsumerIndexesWhatTheVerifierReads(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]string{
-		{"kettle", "json structured text"}, {"2026.5", "json"}, {"extended", "json"}, {"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "trace"},
-		{"malformed.kind", "malformed"}, {"w3999", "wide"},
+		{"kettle", "json structured text"},
+		{"2026.5", "json"},
+		{"extended", "json"},
+		{"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "trace"},
+		{"malformed.kind", "malformed"},
+		{"w3999", "wide"},
 	} {
 		events, _ := st.all("q", c[0])
 		got := ids(events)
@@ -108,17 +112,23 @@ func consumed(t *testing.T, broker dbtest.Broker) []*cloudevents.Event {
 	}
 	at := time.Now().UTC().Add(-time.Minute).Truncate(time.Microsecond)
 	events := []*cloudevents.Event{
-		{ID: "json", DataContentType: "application/json", Subject: "s", Data: []byte(`{"note":"the kettle","n":2026.50,"t":[true,"日本語"]}`),
-			Extensions: []cloudevents.Extension{{Name: "word", Value: "extended"}}},
-		{ID: "structured", Mode: cloudevents.Structured, Data: []byte(`"kettle"`),
-			Extensions: []cloudevents.Extension{{Name: "flag", Type: cloudevents.Boolean, Value: "true"}, {Name: "n", Type: cloudevents.Integer, Value: "-7"}}},
+		{
+			ID: "json", DataContentType: "application/json", Subject: "s", Data: []byte(`{"note":"the kettle","n":2026.50,"t":[true,"日本語"]}`),
+			Extensions: []cloudevents.Extension{{Name: "word", Value: "extended"}},
+		},
+		{
+			ID: "structured", Mode: cloudevents.Structured, Data: []byte(`"kettle"`),
+			Extensions: []cloudevents.Extension{{Name: "flag", Type: cloudevents.Boolean, Value: "true"}, {Name: "n", Type: cloudevents.Integer, Value: "-7"}},
+		},
 		{ID: "text", DataContentType: "text/plain; charset=utf-8", Data: []byte("a kettle\nboils")},
 		{ID: "opaque", DataContentType: "application/octet-stream", Data: []byte("kettle")},
 		{ID: "nameless", Data: []byte(`{"note":"kettle"}`)},
 		{ID: "malformed", DataContentType: "application/json", Data: []byte("{\"note\":\"kettle\xff\"}")},
 		{ID: "absent"},
-		{ID: "trace", DataContentType: "application/json", Data: []byte(`null`),
-			Extensions: []cloudevents.Extension{{Name: "traceparent", Value: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}}},
+		{
+			ID: "trace", DataContentType: "application/json", Data: []byte(`null`),
+			Extensions: []cloudevents.Extension{{Name: "traceparent", Value: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}},
+		},
 		{ID: "wide", DataContentType: "application/json", Data: jsonOf(wide.String())},
 	}
 	cl, err := kgo.NewClient(kgo.SeedBrokers(broker.Brokers...), kgo.DefaultProduceTopic(broker.Topic))
