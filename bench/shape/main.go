@@ -22,6 +22,7 @@ import (
 
 	"oriel/bench/events"
 	"oriel/bench/webhooks"
+	"oriel/server/embedded"
 )
 
 type options struct {
@@ -37,7 +38,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.url, "url", os.Getenv("ORIEL_DATABASE_URL"), "PostgreSQL, as a role that may create databases")
+	flag.StringVar(&o.url, "url", os.Getenv("ORIEL_DATABASE_URL"), "PostgreSQL, as a role that may create databases; none starts the embedded one")
 	flag.StringVar(&o.dir, "webhooks", webhooks.DefaultDir, "folder of npm's @octokit/webhooks-examples")
 	flag.IntVar(&o.events, "events", 20000, "events of each kind")
 	flag.IntVar(&o.conns, "conns", 2, "connections")
@@ -54,7 +55,37 @@ func main() {
 	}
 }
 
+// startEmbedded starts a server in a folder of its own, with the settings of the product.
+func (o *options) startEmbedded(ctx context.Context) (stop func(), err error) {
+	dir, err := os.MkdirTemp("", "oriel-shape-")
+	if err != nil {
+		return nil, err
+	}
+	// The server's user must pass through it.
+	if err := os.Chmod(dir, 0o711); err != nil {
+		return nil, err
+	}
+	pg, err := embedded.StartPostgres(ctx, embedded.PostgresConfig{DataDir: dir, Log: slog.Default()})
+	if err != nil {
+		return nil, err
+	}
+	o.url = pg.URL("postgres")
+	return func() {
+		if err := pg.Stop(context.WithoutCancel(ctx)); err != nil {
+			slog.Error("stop the database", "error", err)
+		}
+		_ = os.RemoveAll(dir)
+	}, nil
+}
+
 func run(ctx context.Context, o options) error {
+	if o.url == "" {
+		stop, err := o.startEmbedded(ctx)
+		if err != nil {
+			return err
+		}
+		defer stop()
+	}
 	if err := describe(ctx, o); err != nil {
 		return err
 	}
