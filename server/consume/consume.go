@@ -78,6 +78,8 @@ type Consumer struct {
 	facets  facetPlan
 	days    *days
 	seen    *seen
+	// vocabulary holds one token while a worker stores new words.
+	vocabulary chan struct{}
 
 	status statusBoard
 	stalls map[int32]stall // of the watching goroutine, over all sessions
@@ -104,7 +106,9 @@ func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg p
 		days:    newDays(),
 		seen:    newSeen(),
 		stalls:  map[int32]stall{},
-		status:  statusBoard{state: StateStarting, detail: "has not joined the group yet"},
+
+		vocabulary: make(chan struct{}, 1),
+		status:     statusBoard{state: StateStarting, detail: "has not joined the group yet"},
 	}
 }
 

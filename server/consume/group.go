@@ -62,6 +62,12 @@ func (s *session) holdings(ps []int32) []holding {
 // wanted, and what was queued is forgotten.
 func (s *session) drop(ctx context.Context, ps []int32, commit bool) {
 	held := s.holdings(ps)
+	s.mu.Lock()
+	for i := range held {
+		held[i].owner.gone = true
+		held[i].worker = held[i].owner.worker // a takeover may have begun one since
+	}
+	s.mu.Unlock()
 	var drained sync.WaitGroup
 	for _, h := range held {
 		if h.worker != nil {
@@ -85,12 +91,20 @@ func (s *session) drop(ctx context.Context, ps []int32, commit bool) {
 	}
 	n := len(s.owned)
 	s.mu.Unlock()
+	s.resume(ps)
 	for _, h := range held {
 		s.c.status.forget(h.part)
 		s.c.metrics.forget(h.part)
 	}
 	if len(held) > 0 {
 		s.c.status.joined(n)
+	}
+}
+
+// resume undoes a pause, which would outlive the partition's time with us.
+func (s *session) resume(ps []int32) {
+	if len(ps) > 0 {
+		s.cl.ResumeFetchPartitions(map[string][]int32{s.c.cfg.Topic: ps})
 	}
 }
 

@@ -26,8 +26,8 @@ type queue struct {
 
 // The marks, in batches.
 const (
-	highMark = 4
-	lowMark  = 2
+	highMark = 2
+	lowMark  = 1
 )
 
 func newQueue(maxRecords, maxBytes int, pause, resume func()) *queue {

@@ -36,7 +36,7 @@ func (s *session) retake(p int32, why string) {
 
 func (s *session) retakeOwner(p int32, o *ownership, w *worker, why string) {
 	s.mu.Lock()
-	if s.owned[p] != o || o.worker != w {
+	if s.owned[p] != o || o.gone || o.worker != w {
 		s.mu.Unlock()
 		return // somebody else is at it
 	}
@@ -67,7 +67,7 @@ func (s *session) retakeOwner(p int32, o *ownership, w *worker, why string) {
 func (s *session) stillOwns(p int32, o *ownership) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.owned[p] == o
+	return s.owned[p] == o && !o.gone
 }
 
 // found hands a new position to the poll loop, which alone may seek: it knows that no record of the
@@ -75,7 +75,7 @@ func (s *session) stillOwns(p int32, o *ownership) bool {
 func (s *session) found(p int32, o *ownership, cl claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.owned[p] != o {
+	if s.owned[p] != o || o.gone {
 		return
 	}
 	if cl.stuck != "" {
@@ -95,7 +95,7 @@ func (s *session) applySeeks() {
 	offsets := map[int32]kgo.EpochOffset{}
 	for p, k := range s.seeks {
 		delete(s.seeks, p)
-		if s.owned[p] != k.owner {
+		if s.owned[p] != k.owner || k.owner.gone {
 			continue
 		}
 		offsets[p] = kgo.EpochOffset{Epoch: k.epoch, Offset: k.pos.next}
@@ -112,7 +112,7 @@ func (s *session) stick(p int32, state, reason string) {
 	s.mu.Lock()
 	o := s.owned[p]
 	var w *worker
-	if o != nil {
+	if o != nil && !o.gone {
 		w, o.worker = o.worker, nil
 	}
 	s.mu.Unlock()

@@ -52,6 +52,7 @@ type session struct {
 // ownership is one assignment of a partition to this member. A new assignment is a new ownership, so
 // whatever was begun under an older one is seen to be stale.
 type ownership struct {
+	gone   bool    // it ended, or is about to: nothing may begin under it
 	worker *worker // nil while the partition is stuck or being taken over again
 	stuck  string  // gap or fatal
 	hint   int64   // what Kafka's group offset was when we took over
@@ -84,9 +85,9 @@ func newSession(c *Consumer, key lexicon.Key, work context.Context) (*session, e
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.KeepControlRecords(), // they move the checkpoint over the end of a transaction
 		kgo.FetchMaxWait(fetchWait),
-		kgo.FetchMaxBytes(16 << 20),
-		kgo.FetchMaxPartitionBytes(2 << 20),
-		kgo.MaxConcurrentFetches(4),
+		kgo.FetchMaxBytes(8 << 20),
+		kgo.FetchMaxPartitionBytes(1 << 20),
+		kgo.MaxConcurrentFetches(2),
 		kgo.AdjustFetchOffsetsFn(s.takeOver),
 		kgo.OnPartitionsAssigned(s.assigned),
 		kgo.OnPartitionsRevoked(s.revoked),

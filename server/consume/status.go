@@ -3,6 +3,7 @@ package consume
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 )
@@ -44,6 +45,7 @@ type statusBoard struct {
 	assigned int
 	stuck    map[int32]partitionStatus
 	retrying map[int32]string
+	troubles map[string]string // what the whole consumer waits for, by its name
 }
 
 func (b *statusBoard) set(state, detail string) {
@@ -97,6 +99,23 @@ func (b *statusBoard) forget(partition int32) {
 	delete(b.retrying, partition)
 }
 
+// trouble says what the whole consumer waits for; "" is nothing of the kind.
+func (b *statusBoard) trouble(what, detail string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if detail == "" {
+		delete(b.troubles, what)
+		return
+	}
+	if b.troubles == nil {
+		b.troubles = map[string]string{}
+	}
+	b.troubles[what] = detail
+	if b.state == StateStarting {
+		b.detail = detail
+	}
+}
+
 // waiting replaces the detail while no partition is ours yet.
 func (b *statusBoard) waiting(detail string) {
 	b.mu.Lock()
@@ -109,7 +128,7 @@ func (b *statusBoard) waiting(detail string) {
 func (b *statusBoard) read() Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := Status{State: b.state, Detail: b.detail, Assigned: b.assigned, Degraded: len(b.retrying) > 0}
+	s := Status{State: b.state, Detail: b.detail, Assigned: b.assigned, Degraded: len(b.retrying) > 0 || len(b.troubles) > 0}
 	if b.state != StateRunning {
 		return s
 	}
@@ -119,6 +138,12 @@ func (b *statusBoard) read() Status {
 		s.Detail = fmt.Sprintf("partition %d: %s", p, b.stuck[p].detail)
 		if more := len(b.stuck) - 1; more > 0 {
 			s.Detail += fmt.Sprintf(" (and %d more)", more)
+		}
+		return s
+	}
+	if len(b.troubles) > 0 {
+		for _, what := range slices.Sorted(maps.Keys(b.troubles)) {
+			s.Detail = b.troubles[what]
 		}
 		return s
 	}

@@ -83,14 +83,15 @@ func (s *session) forgetStale(ctx context.Context, ps []int32) {
 
 // settle starts a worker on a claim, or records that the partition is stuck. The caller holds s.mu.
 func (s *session) settle(p int32, o *ownership, cl claim) {
+	topic := map[string][]int32{s.c.cfg.Topic: {p}}
 	if cl.stuck != "" {
 		o.stuck, o.worker = cl.stuck, nil
+		s.cl.PauseFetchPartitions(topic) // a client may go on fetching what it has seeked to
 		s.c.status.stick(p, cl.stuck, cl.reason)
 		s.c.metrics.setState(p, stateValue(cl.stuck))
 		s.c.log.Error("the partition waits for an operator", "partition", p, "state", cl.stuck, "reason", cl.reason)
 		return
 	}
-	topic := map[string][]int32{s.c.cfg.Topic: {p}}
 	o.stuck = ""
 	o.worker = s.c.startWorker(s.work, s.key, cl.pos,
 		func() { s.cl.PauseFetchPartitions(topic) },

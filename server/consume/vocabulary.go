@@ -81,30 +81,20 @@ func storable(limit int, parts ...string) bool {
 // storeVocabulary commits new words and paths, sorted, in a transaction of its own before the batch's
 // begins, and only then lets the process remember them: inside the batch's transaction two consumers
 // deadlock on the same words. A word without an event is harmless.
+//
+// Workers take turns: what one has just stored, the next need not. On a new topic all of them meet the
+// same words at once.
 func (c *Consumer) storeVocabulary(ctx context.Context, v *vocabulary) error {
 	if len(v.terms) == 0 && len(v.paths) == 0 {
 		return nil
 	}
-	terms := make([]lexicon.Term, 0, len(v.terms))
-	for h, w := range v.terms {
-		if storable(maxPathEntry, w) {
-			terms = append(terms, lexicon.Term{Word: w, Hash: h})
-		} else {
-			c.metrics.termsSkipped.Inc()
-		}
+	select {
+	case c.vocabulary <- struct{}{}:
+		defer func() { <-c.vocabulary }()
+	case <-ctx.Done():
+		return ctx.Err()
 	}
-	slices.SortFunc(terms, func(a, b lexicon.Term) int { return strings.Compare(a.Word, b.Word) })
-	paths := make([]typePath, 0, len(v.paths))
-	for p := range v.paths {
-		if storable(maxPathEntry, p.eventType, p.path) {
-			paths = append(paths, p)
-		} else {
-			c.metrics.termsSkipped.Inc()
-		}
-	}
-	slices.SortFunc(paths, func(a, b typePath) int {
-		return cmp.Or(strings.Compare(a.eventType, b.eventType), strings.Compare(a.path, b.path))
-	})
+	terms, paths := c.unseen(v)
 	if err := c.insertVocabulary(ctx, v, terms, paths); err != nil {
 		if classify(err) != recordCaused {
 			return err
@@ -123,6 +113,35 @@ func (c *Consumer) storeVocabulary(ctx context.Context, v *vocabulary) error {
 	return nil
 }
 
+// unseen are the words and paths that nobody has stored meanwhile and that can be stored, sorted.
+func (c *Consumer) unseen(v *vocabulary) ([]lexicon.Term, []typePath) {
+	terms := make([]lexicon.Term, 0, len(v.terms))
+	for h, w := range v.terms {
+		switch {
+		case c.seen.Term(h):
+		case storable(maxPathEntry, w):
+			terms = append(terms, lexicon.Term{Word: w, Hash: h})
+		default:
+			c.metrics.termsSkipped.Inc()
+		}
+	}
+	slices.SortFunc(terms, func(a, b lexicon.Term) int { return strings.Compare(a.Word, b.Word) })
+	paths := make([]typePath, 0, len(v.paths))
+	for p, kinds := range v.paths {
+		switch {
+		case c.seen.Path(p.eventType, p.path, kinds):
+		case storable(maxPathEntry, p.eventType, p.path):
+			paths = append(paths, p)
+		default:
+			c.metrics.termsSkipped.Inc()
+		}
+	}
+	slices.SortFunc(paths, func(a, b typePath) int {
+		return cmp.Or(strings.Compare(a.eventType, b.eventType), strings.Compare(a.path, b.path))
+	})
+	return terms, paths
+}
+
 func (c *Consumer) insertVocabulary(ctx context.Context, v *vocabulary, terms []lexicon.Term, paths []typePath) error {
 	t := db.InsertTermsParams{Version: lexicon.Version, Words: make([]string, len(terms)), Hashes: make([]int64, len(terms))}
 	for i := range terms {
@@ -134,11 +153,14 @@ func (c *Consumer) insertVocabulary(ctx context.Context, v *vocabulary, terms []
 	for i := range paths {
 		p.Types[i], p.Paths[i], p.Kinds[i] = paths[i].eventType, paths[i].path, v.paths[paths[i]]
 	}
+	if len(terms) == 0 && len(paths) == 0 {
+		return nil
+	}
 	conn, err := c.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	defer conn.Release()
+	defer giveBack(ctx, conn)
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		q := c.queries.WithTx(tx)
 		if len(terms) > 0 {

@@ -12,26 +12,59 @@ import (
 // we consume (a client of a recreated topic gets no records and no errors), whether an operator moved
 // a checkpoint or adopted a topic, and whether a partition with records makes progress.
 func (s *session) watchAll(ctx context.Context) {
+	var database, broker trouble
 	for wait(ctx, s.c.cfg.WatchEvery) {
-		s.watchCheckpoints(ctx)
-		s.watchTopic(ctx)
+		if err := s.watchCheckpoints(ctx); ctx.Err() == nil {
+			if database.note(err) {
+				s.c.log.Warn("cannot read the checkpoints", "error", err)
+			}
+			s.c.status.trouble("database", database.lasting())
+		}
+		if err := s.watchTopic(ctx); ctx.Err() == nil {
+			if broker.note(err) {
+				s.c.log.Warn("cannot read the topic", "error", err)
+			}
+			s.c.status.trouble("topic", broker.lasting())
+		}
 		s.watchLag(ctx)
 	}
 }
 
-// watchTopic ends the session when the topic has another identity than the one it consumes.
-func (s *session) watchTopic(ctx context.Context) {
-	id, partitions, err := describeTopic(ctx, s.cl, s.c.cfg.Topic)
-	if ctx.Err() != nil {
-		return
+// trouble is an error that repeats. One alone says little.
+type trouble struct {
+	times int
+	last  string
+}
+
+// note remembers the newest result and says whether it is news.
+func (t *trouble) note(err error) bool {
+	if err == nil {
+		t.times, t.last = 0, ""
+		return false
 	}
+	t.times++
+	news := t.last != err.Error()
+	t.last = err.Error()
+	return news
+}
+
+// lasting is the error once it has come three times in a row, else "".
+func (t *trouble) lasting() string {
+	if t.times < 3 {
+		return ""
+	}
+	return fit(t.last, 300)
+}
+
+// watchTopic ends the session when the topic has another identity than the one it consumes.
+func (s *session) watchTopic(ctx context.Context) error {
+	id, partitions, err := describeTopic(ctx, s.cl, s.c.cfg.Topic)
 	if err != nil {
-		s.c.status.waiting(fit(err.Error(), 300))
 		if errors.Is(err, errNoTopic) {
 			// It may be created at any moment: the client alone would look again after minutes.
 			s.cl.ForceMetadataRefresh()
 		}
-		return
+		return err
 	}
 	s.mu.Lock()
 	known, owned := s.topicID, len(s.owned)
@@ -42,6 +75,7 @@ func (s *session) watchTopic(ctx context.Context) {
 	case owned == 0 || partitions > s.highest():
 		s.cl.ForceMetadataRefresh()
 	}
+	return nil
 }
 
 // highest is one more than the highest partition that is ours: a topic with more may have new ones.
@@ -55,7 +89,7 @@ func (s *session) highest() int {
 
 // watchCheckpoints compares what is stored with what the workers believe. A worker that is idle never
 // meets the fence by itself.
-func (s *session) watchCheckpoints(ctx context.Context) {
+func (s *session) watchCheckpoints(ctx context.Context) error {
 	workers := s.workers()
 	believed := make(map[int32]position, len(workers))
 	byLog := map[int16][]int32{}
@@ -69,10 +103,7 @@ func (s *session) watchCheckpoints(ctx context.Context) {
 			Consumer: s.c.cfg.Consumer, Log: log, Partitions: ps,
 		})
 		if err != nil {
-			if ctx.Err() == nil {
-				s.c.log.Warn("cannot read the checkpoints", "error", err)
-			}
-			return
+			return err
 		}
 		for _, r := range rows {
 			pos := believed[r.Partition]
@@ -87,12 +118,12 @@ func (s *session) watchCheckpoints(ctx context.Context) {
 			}
 		}
 	}
-	s.watchStuck(ctx)
+	return s.watchStuck(ctx)
 }
 
 // watchStuck ends the session when an operator has decided about a stuck partition: a new session
 // takes everything over from the start.
-func (s *session) watchStuck(ctx context.Context) {
+func (s *session) watchStuck(ctx context.Context) error {
 	var stuck []int32
 	s.mu.Lock()
 	id := s.topicID
@@ -103,33 +134,28 @@ func (s *session) watchStuck(ctx context.Context) {
 	}
 	s.mu.Unlock()
 	if len(stuck) == 0 {
-		return
+		return nil
 	}
 	newest, err := s.c.queries.NewestLog(ctx, db.NewestLogParams{Topic: s.c.cfg.Topic, Consumer: s.c.cfg.Consumer})
 	if err != nil {
-		if ctx.Err() == nil {
-			s.c.log.Warn("cannot read the newest log", "error", err)
-		}
-		return
+		return err
 	}
 	if newest.TopicID != id {
-		return // still not adopted
+		return nil // still not adopted
 	}
 	rows, err := s.c.queries.ReadCheckpoints(ctx, db.ReadCheckpointsParams{
 		Consumer: s.c.cfg.Consumer, Log: newest.ID, Partitions: stuck,
 	})
 	if err != nil {
-		if ctx.Err() == nil {
-			s.c.log.Warn("cannot read the checkpoints", "error", err)
-		}
-		return
+		return err
 	}
 	for _, r := range rows {
 		if r.State == StateRunning {
 			s.end("an operator decided about a partition that was stuck")
-			return
+			break
 		}
 	}
+	return nil
 }
 
 // stall is a partition that has records and does nothing, as seen at one offset.

@@ -2,9 +2,11 @@ package consume
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -131,23 +133,26 @@ func (a *attempt) insertStaged(ctx context.Context, conn *pgxpool.Conn) error {
 		return fmt.Errorf("insert the rows: %w", err)
 	}
 	defer rows.Close()
-	next := 0 // offsets come back in the order of the insert
 	for rows.Next() {
 		var offset int64
 		if err := rows.Scan(&offset); err != nil {
 			return fmt.Errorf("read the inserted rows: %w", err)
 		}
-		for a.b.rows[a.b.order[next]].record.Offset != offset {
-			next++
+		i, ok := a.b.at(offset)
+		if !ok {
+			return fmt.Errorf("the database inserted offset %d, which is none of the batch", offset)
 		}
-		i := a.b.order[next]
 		a.stored[i], a.winner[i] = true, i
-		next++
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("insert the rows: %w", err)
 	}
 	return nil
+}
+
+// at finds the row of an offset; rows are in the order of offsets.
+func (b *batch) at(offset int64) (int, bool) {
+	return slices.BinarySearchFunc(b.rows, offset, func(r row, o int64) int { return cmp.Compare(r.record.Offset, o) })
 }
 
 // end sends COMMIT. Its context does not end with the caller's.

@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"oriel/server/cloudevents"
+	"oriel/server/consume"
+	"oriel/server/embedded"
+	"oriel/server/kafka"
+	"oriel/server/maintain"
+	"oriel/server/schema"
+)
+
+// stage is the broker and the server that both play on.
+type stage struct {
+	url      string
+	brokers  []string
+	log      *slog.Logger
+	closers  []func() error
+	profile  io.Writer
+	profiled bool
+	topics   int
+}
+
+func (s *stage) close() {
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		if err := s.closers[i](); err != nil {
+			fmt.Fprintln(os.Stderr, "consume:", err)
+		}
+	}
+}
+
+func setUp(ctx context.Context, o *options, log *slog.Logger) (_ *stage, err error) {
+	s := &stage{url: o.url, log: log}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	dir, err := os.MkdirTemp("", "oriel-bench-consume-")
+	if err != nil {
+		return nil, err
+	}
+	s.closers = append(s.closers, func() error { return os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o711); err != nil { // the server runs as another user
+		return nil, err
+	}
+	if s.url == "" {
+		pg, err := embedded.StartPostgres(ctx, embedded.PostgresConfig{DataDir: dir + "/pg", Log: log})
+		if err != nil {
+			return nil, fmt.Errorf("start PostgreSQL: %w", err)
+		}
+		s.closers = append(s.closers, func() error { return pg.Stop(context.WithoutCancel(ctx)) })
+		s.url = pg.URL("postgres")
+	}
+	if o.brokers != "" {
+		s.brokers = strings.Split(o.brokers, ",")
+		return s, nil
+	}
+	broker, err := kafka.StartEmbedded(dir+"/kafka", 0, nil, log)
+	if err != nil {
+		return nil, fmt.Errorf("start the broker: %w", err)
+	}
+	s.closers = append(s.closers, broker.Close)
+	s.brokers = broker.Brokers()
+	return s, nil
+}
+
+// publish writes a workload to a topic of its own and says how many bytes of data it has.
+func (s *stage) publish(ctx context.Context, o options, w workload) (topic string, bytes int, err error) {
+	s.topics++
+	topic = fmt.Sprintf("bench.consume.%d.%d", time.Now().Unix(), s.topics)
+	cl, err := kgo.NewClient(kgo.SeedBrokers(s.brokers...), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(20*time.Millisecond),
+		kgo.MaxBufferedRecords(5000), kgo.MaxBufferedBytes(64<<20))
+	if err != nil {
+		return "", 0, err
+	}
+	defer cl.Close()
+	if resp, err := kadm.NewClient(cl).CreateTopic(ctx, int32(o.partitions), 1, nil, topic); err != nil || resp.Err != nil {
+		return "", 0, errors.Join(err, resp.Err)
+	}
+	failed := make(chan error, 1)
+	for range w.n {
+		e := w.next()
+		bytes += len(e.Data)
+		enc := cloudevents.EncodeRecord(&cloudevents.Event{
+			ID: e.ID, Source: e.Source, Type: e.Type, Subject: e.Subject, DataContentType: "application/json",
+			Time: e.Time, TimeText: e.Time.Format(time.RFC3339Nano), Data: e.Data,
+		})
+		rec := &kgo.Record{Key: enc.Key, Value: enc.Value}
+		for _, h := range enc.Headers {
+			rec.Headers = append(rec.Headers, kgo.RecordHeader{Key: h.Key, Value: h.Value})
+		}
+		cl.Produce(ctx, rec, func(_ *kgo.Record, err error) {
+			if err != nil {
+				select {
+				case failed <- err:
+				default:
+				}
+			}
+		})
+	}
+	if err := cl.Flush(ctx); err != nil {
+		return "", 0, err
+	}
+	select {
+	case err := <-failed:
+		return "", 0, err
+	default:
+		return topic, bytes, nil
+	}
+}
+
+// contender consumes n records of a topic into a database.
+type contender func(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error
+
+// turn is one measured run: records a second, and processor time in microseconds a record.
+type turn struct{ rate, own, server float64 }
+
+// measure gives a contender a fresh database, which both have maintained alike, and returns its rate.
+// What is pending in the index at the end is part of the work.
+func (s *stage) measure(ctx context.Context, o options, topic string, n int, play contender) (r turn, err error) {
+	admin, err := pgx.Connect(ctx, s.url)
+	if err != nil {
+		return r, err
+	}
+	defer admin.Close(context.WithoutCancel(ctx))
+	const name = "oriel_bench_consume"
+	drop := "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"
+	for _, sql := range []string{drop, "CREATE DATABASE " + name} {
+		if _, err := admin.Exec(ctx, sql); err != nil {
+			return r, err
+		}
+	}
+	defer func() {
+		_, dropped := admin.Exec(context.WithoutCancel(ctx), drop)
+		err = errors.Join(err, dropped)
+	}()
+	u, err := url.Parse(s.url)
+	if err != nil {
+		return r, err
+	}
+	u.Path = "/" + name
+	if err := schema.Migrate(ctx, u.String()); err != nil {
+		return r, err
+	}
+	pool, err := pgxpool.New(ctx, u.String())
+	if err != nil {
+		return r, err
+	}
+	defer pool.Close()
+	now := time.Now()
+	if err := schema.EnsureDays(ctx, pool, now.Add(-o.spread), now); err != nil {
+		return r, err
+	}
+	if _, err := admin.Exec(ctx, "CHECKPOINT"); err != nil {
+		return r, err
+	}
+	keeper := maintain.New(pool, 91*24*time.Hour, s.log, prometheus.NewRegistry())
+	if err := keeper.Start(ctx); err != nil {
+		return r, err
+	}
+	defer func() { err = errors.Join(err, keeper.Stop(context.WithoutCancel(ctx))) }()
+	server := postmaster(ctx, admin)
+	before, began := spent(server), time.Now()
+	if err := play(ctx, o, topic, n, pool); err != nil {
+		return r, err
+	}
+	if _, err := pool.Exec(ctx, `SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_lexemes'::regclass`); err != nil {
+		return r, err
+	}
+	took, used := time.Since(began), spent(server).sub(before)
+	var stored int
+	if err := pool.QueryRow(ctx, "SELECT count(*) FROM event").Scan(&stored); err != nil {
+		return r, err
+	}
+	if stored != n {
+		return r, fmt.Errorf("%d rows of %d records", stored, n)
+	}
+	r.rate = float64(n) / took.Seconds()
+	r.own, r.server = used.own.Seconds()*1e6/float64(n), used.server.Seconds()*1e6/float64(n)
+	return r, nil
+}
+
+// product runs the product's consumer until the checkpoints account for every record.
+func (s *stage) product(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error {
+	defer s.startProfile()()
+	woken := make(chan struct{}, 1)
+	c := consume.New(consume.Config{
+		Consumer: "store", Topic: topic, Group: fmt.Sprintf("bench-%d", time.Now().UnixNano()), Instance: "bench",
+		BatchRecords: o.batch,
+	}, pool, []kgo.Opt{kgo.SeedBrokers(s.brokers...), kgo.MetadataMinAge(250 * time.Millisecond)}, s.log, prometheus.NewRegistry(), func() {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	})
+	if err := c.Start(ctx); err != nil {
+		return err
+	}
+	var done int
+	for done < n {
+		select {
+		case <-woken:
+		case <-time.After(time.Second):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if err := pool.QueryRow(ctx, "SELECT coalesce(sum(next_offset), 0) FROM checkpoint").Scan(&done); err != nil {
+			return err
+		}
+	}
+	return c.Stop(ctx)
+}
