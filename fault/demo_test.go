@@ -88,7 +88,7 @@ func TestTheDemoKeepsEverythingWhenItsWholeGroupIsKilled(t *testing.T) {
 	if code := c.Stop(40 * time.Second); code != 0 {
 		t.Errorf("a graceful stop exited with %d", code)
 	}
-	c, _ = startDemo(t, dir, addr)
+	startDemo(t, dir, addr)
 	if again := pageThrough(t, addr, first.ReaderToken, ""); len(again) != len(got) {
 		t.Errorf("%d rows after a graceful restart, %d before", len(again), len(got))
 	}
