@@ -74,11 +74,12 @@ func (s *session) startup() (done bool, err error) {
 			}
 			continue
 		}
-		rest := make([]byte, size-8)
-		if _, err := io.ReadFull(s.down, rest); err != nil {
+		whole := make([]byte, size)
+		copy(whole, head)
+		if _, err := io.ReadFull(s.down, whole[8:]); err != nil {
 			return true, err
 		}
-		_, err := s.up.Write(append(head, rest...))
+		_, err := s.up.Write(whole)
 		return code == cancelRequest, err // a cancel has no answer
 	}
 }
@@ -161,7 +162,6 @@ func (s *session) isCommit(m []byte) bool {
 func str(b *[]byte) string {
 	i := bytes.IndexByte(*b, 0)
 	if i < 0 {
-		i = len(*b)
 		text := string(*b)
 		*b = nil
 		return text

@@ -64,8 +64,10 @@ func (p *Postgres) initialise(ctx context.Context, bin string, acct *account) er
 		return err
 	}
 	// One locale everywhere: byte order for sorting, Unicode for case, nothing from the machine.
-	args := append([]string{"-D", fresh, "-U", superuser, "-E", "UTF8", "--locale=C",
-		"--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions"}, auth...)
+	args := append([]string{
+		"-D", fresh, "-U", superuser, "-E", "UTF8", "--locale=C",
+		"--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--no-instructions",
+	}, auth...)
 	if err := p.runInitdb(ctx, filepath.Join(bin, "initdb"), args, fresh, acct); err != nil {
 		return err
 	}

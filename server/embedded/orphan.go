@@ -84,9 +84,9 @@ func recordedPid(cluster string) (int, error) {
 		return 0, err
 	}
 	line, _, _ := strings.Cut(string(raw), "\n")
-	pid, err := strconv.Atoi(strings.TrimSpace(line))
-	if err != nil || pid <= 1 {
-		return 0, nil // torn by a crash of the machine: it names nobody
+	// What is no number was torn by a crash of the machine, and names nobody.
+	if pid, err := strconv.Atoi(strings.TrimSpace(line)); err == nil && pid > 1 {
+		return pid, nil
 	}
-	return pid, nil
+	return 0, nil
 }

@@ -62,7 +62,7 @@ func StartEmbedded(dir string, port int, partitions map[string]int, log *slog.Lo
 		if e.cluster.TopicInfo(topic) != nil {
 			continue
 		}
-		if err := e.cluster.CreateTopic(topic, int32(n), map[string]string{ //nolint:gosec // checked by the broker
+		if err := e.cluster.CreateTopic(topic, int32(n), map[string]string{
 			"max.message.bytes": strconv.Itoa(maxLetterBytes),
 		}); err != nil {
 			return nil, fmt.Errorf("create the topic %s: %w", topic, err)
@@ -192,8 +192,9 @@ func (l brokerLog) Logf(level kfake.LogLevel, format string, args ...any) {
 		to = slog.LevelError
 	case kfake.LogLevelWarn:
 		to = slog.LevelWarn
+	default:
 	}
 	if ctx := context.Background(); l.log.Enabled(ctx, to) {
-		l.log.Log(ctx, to, "kfake: "+fmt.Sprintf(format, args...))
+		l.log.Log(ctx, to, "kfake", "says", fmt.Sprintf(format, args...))
 	}
 }

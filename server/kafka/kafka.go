@@ -135,6 +135,7 @@ func (l clientLog) Log(level kgo.LogLevel, msg string, keyvals ...any) {
 		to = slog.LevelError
 	case kgo.LogLevelWarn:
 		to = slog.LevelWarn
+	default:
 	}
-	l.log.Log(context.Background(), to, "kafka: "+msg, keyvals...) //nolint:sloglint // the client's own words and pairs
+	l.log.Log(context.Background(), to, "kafka client", append([]any{"says", msg}, keyvals...)...)
 }

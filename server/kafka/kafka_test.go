@@ -145,3 +145,21 @@ func TestPingFailsInTimeWhenNoBrokerIsThere(t *testing.T) {
 		t.Fatalf("Ping with 300 ms to live took %v", took)
 	}
 }
+
+func TestPingSeesThatTheBrokerIsGoneWhatTheClientSawBefore(t *testing.T) {
+	t.Parallel()
+	e := start(t, t.TempDir(), 0)
+	cl := newClient(t, e.Brokers()[0])
+	ctx := bounded(t, 20*time.Second)
+	if err := kafka.Ping(ctx, cl, topic); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.Close(); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(ctx, 500*time.Millisecond)
+	defer cancel()
+	if err := kafka.Ping(short, cl, topic); err == nil {
+		t.Fatal("a broker that is gone answers")
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 const (
@@ -46,7 +47,7 @@ func EnsureTopics(ctx context.Context, cfg Config, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("list the kafka brokers: %w", err)
 	}
-	replication := int16(min(3, len(brokers))) //nolint:gosec // at most 3
+	replication := int16(min(3, len(brokers)))
 	configs := map[string]string{"cleanup.policy": "delete"}
 	if replication == 3 {
 		configs["min.insync.replicas"] = "2"
@@ -69,7 +70,7 @@ func ensureTopic(ctx context.Context, adm *kadm.Client, topic string, partitions
 	for k, v := range configs {
 		values[k] = &v
 	}
-	_, err := adm.CreateTopic(ctx, int32(partitions), replication, values, topic) //nolint:gosec // checked by the broker
+	_, err := adm.CreateTopic(ctx, int32(partitions), replication, values, topic)
 	switch {
 	case err == nil:
 		log.Info("created the kafka topic", "topic", topic, "partitions", partitions, "replication", replication)
@@ -104,35 +105,44 @@ func ensureTopic(ctx context.Context, adm *kadm.Client, topic string, partitions
 
 // TopicID is the id of the topic's present incarnation, asked from the broker, or ErrNoTopic.
 func TopicID(ctx context.Context, cl *kgo.Client, topic string) ([16]byte, error) {
-	detail, err := describe(ctx, cl, topic)
-	return detail.ID, err
+	found, err := describe(ctx, cl, topic)
+	return found.TopicID, err
 }
 
 // Ping asks for the topic and says whether every partition could be written to: one small request.
 func Ping(ctx context.Context, cl *kgo.Client, topic string) error {
-	detail, err := describe(ctx, cl, topic)
+	found, err := describe(ctx, cl, topic)
 	if err != nil {
 		return err
 	}
-	for _, p := range detail.Partitions.Sorted() {
-		if p.Err != nil || p.Leader < 0 {
-			return fmt.Errorf("partition %d of the topic %s has no leader: %w", p.Partition, topic, errors.Join(p.Err, kerr.LeaderNotAvailable))
+	for _, p := range found.Partitions {
+		if err := kerr.ErrorForCode(p.ErrorCode); err != nil || p.Leader < 0 {
+			return fmt.Errorf("partition %d of the topic %s has no leader: %w", p.Partition, topic, errors.Join(err, kerr.LeaderNotAvailable))
 		}
 	}
 	return nil
 }
 
-func describe(ctx context.Context, cl *kgo.Client, topic string) (kadm.TopicDetail, error) {
-	found, err := kadm.NewClient(cl).ListTopics(ctx, topic)
+// describe sends the request itself: kadm and the client's cache answer from what they have seen, which
+// outlives a broker and a deleted topic.
+func describe(ctx context.Context, cl *kgo.Client, topic string) (kmsg.MetadataResponseTopic, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	one := kmsg.NewMetadataRequestTopic()
+	one.Topic = kmsg.StringPtr(topic)
+	req.Topics = append(req.Topics, one)
+	resp, err := req.RequestWith(ctx, cl)
+	if err == nil && len(resp.Topics) != 1 {
+		err = fmt.Errorf("asked for one topic, got %d", len(resp.Topics))
+	}
 	if err != nil {
-		return kadm.TopicDetail{}, fmt.Errorf("ask kafka for the topic %s: %w", topic, err)
+		return kmsg.MetadataResponseTopic{}, fmt.Errorf("ask kafka for the topic %s: %w", topic, err)
 	}
-	detail := found[topic]
-	switch {
-	case errors.Is(detail.Err, kerr.UnknownTopicOrPartition), detail.Err == nil && len(detail.Partitions) == 0:
-		return detail, fmt.Errorf("%w: %s", ErrNoTopic, topic)
-	case detail.Err != nil:
-		return detail, fmt.Errorf("ask kafka for the topic %s: %w", topic, detail.Err)
+	found := resp.Topics[0]
+	switch err := kerr.ErrorForCode(found.ErrorCode); {
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
+		return found, fmt.Errorf("%w: %s", ErrNoTopic, topic)
+	case err != nil && !errors.Is(err, kerr.LeaderNotAvailable): // a topic can be known before its leaders
+		return found, fmt.Errorf("ask kafka for the topic %s: %w", topic, err)
 	}
-	return detail, nil
+	return found, nil
 }

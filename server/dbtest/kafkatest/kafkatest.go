@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
@@ -31,7 +31,8 @@ type Cluster struct {
 }
 
 // Start starts a cluster of n brokers and waits until it answers. The jars are fetched with Maven the
-// first time; Java 17 or newer runs them. The brokers' data does not outlive them.
+// first time; Java 17 or newer runs them. The brokers' data does not outlive them. One broker is set up
+// to be measured, several to be killed.
 func Start(ctx context.Context, n int) (*Cluster, error) {
 	if n < 1 {
 		return nil, fmt.Errorf("a cluster of %d brokers", n)
@@ -100,14 +101,20 @@ func (c *Cluster) Ready(ctx context.Context) error {
 			}
 		}
 		asked, cancel := context.WithTimeout(ctx, 2*time.Second)
-		meta, err := kadm.NewClient(cl).BrokerMetadata(asked)
+		// Not by kadm, which answers from what the client has seen before.
+		req := kmsg.NewPtrMetadataRequest()
+		req.Topics = []kmsg.MetadataRequestTopic{}
+		meta, err := req.RequestWith(asked, cl)
 		cancel()
-		if err == nil && len(meta.Brokers) == running && meta.Controller >= 0 {
+		if err == nil && len(meta.Brokers) == running && meta.ControllerID >= 0 {
 			return nil
+		}
+		if err == nil {
+			err = fmt.Errorf("%d of %d brokers are known", len(meta.Brokers), running)
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("apache kafka is not ready: %w (last answer: %d of %d brokers, %w)", context.Cause(ctx), len(meta.Brokers), running, err)
+			return fmt.Errorf("apache kafka is not ready: %w (last answer: %w)", context.Cause(ctx), err)
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

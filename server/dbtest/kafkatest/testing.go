@@ -7,7 +7,7 @@ import (
 )
 
 // patience bounds a start or a stop.
-const patience = 3 * time.Minute
+const patience = 5 * time.Minute
 
 // New is Start for a test: the cluster is the test's own and ends with it.
 func New(t testing.TB, brokers int) *Cluster {
