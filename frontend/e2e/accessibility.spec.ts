@@ -1,6 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { drawer, expect, rows, test } from "./fixtures.ts";
+import { drawer, expect, openRow, rows, test } from "./fixtures.ts";
 
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -31,7 +31,7 @@ for (const theme of ["dark", "light"] as const) {
     await page.keyboard.press("Escape");
 
     await page.goto("/explore?type=test.axe.v1");
-    await rows(page).first().click();
+    await openRow(page, 0);
     await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
     expect(await violations(page)).toEqual([]);
     await drawer(page).getByRole("button", { name: "Copy" }).click();

@@ -1,4 +1,4 @@
-import { drawer, expect, rows, settled, test, uniqueWord } from "./fixtures.ts";
+import { drawer, expect, openRow, rows, settled, test, uniqueWord } from "./fixtures.ts";
 
 test("the demo's events appear, newest first", async ({ page }) => {
   await page.goto("/");
@@ -31,7 +31,7 @@ test("an event is found by a word, opened, and its raw text is what was sent; it
   await expect(page.getByText("not applied")).toBeHidden();
   await expect(rows(page)).toHaveCount(1);
   await expect(page.getByRole("status").getByText("1 event", { exact: true })).toBeVisible();
-  await rows(page).first().click();
+  await openRow(page, 0);
 
   await expect(drawer(page).getByRole("heading", { name: "test.found.v1" })).toBeVisible();
   await drawer(page).getByRole("tab", { name: "Raw" }).click();
@@ -73,7 +73,7 @@ test("the whole view is in the address: words, filters, window, zone and the ope
   const time = new Date(Date.now() - 3_600_000).toISOString();
   await api.send({ type: "test.view.v1", source: "/e2e/view", time, body: `{"w":"${word}"}` });
   await page.goto(`/explore?q=${word}&source=/e2e/view&type!=test.other.v1&from=-2h&zone=Asia/Kolkata`);
-  await rows(page).first().click();
+  await openRow(page, 0);
   await expect(page).toHaveURL(/event=.*time=/);
   const url = page.url();
 

@@ -157,6 +157,11 @@ export function rows(page: Page): Locator {
   return page.getByRole("grid", { name: "Events" }).locator("[data-index]");
 }
 
+/** Opens an event by a click on its time, where no value's actions can come up. */
+export async function openRow(page: Page, index: number): Promise<void> {
+  await rows(page).nth(index).locator('[data-field="time"]').click();
+}
+
 export function drawer(page: Page): Locator {
   return page.getByRole("complementary", { name: "Event" });
 }
@@ -166,11 +171,12 @@ export async function settled(page: Page): Promise<void> {
   await expect(page.getByRole("grid", { name: "Events" })).toHaveAttribute("aria-busy", "false");
 }
 
-/** A word that occurs nowhere else. */
+/** A word that occurs nowhere else, and is a word by its looks, not an identifier. */
 export function uniqueWord(): string {
-  return `word${randomUUID()
+  const letters = randomUUID()
     .replaceAll("-", "")
-    .replaceAll(/\d/g, (digit) => "ghijklmnop"[Number(digit)] ?? "")}`;
+    .replaceAll(/\d/g, (digit) => "ghijklmnop"[Number(digit)] ?? "");
+  return `word${letters.slice(0, 20)}`;
 }
 
 export { expect };

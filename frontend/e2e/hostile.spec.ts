@@ -1,4 +1,4 @@
-import { drawer, expect, rows, test, uniqueWord } from "./fixtures.ts";
+import { drawer, expect, openRow, rows, test, uniqueWord } from "./fixtures.ts";
 
 const markup = `<script>alert(1)</script><img src=x onerror=alert(2)>{{constructor.constructor('alert(3)')()}}`;
 
@@ -17,7 +17,7 @@ test("markup in type, subject, extension and data is text everywhere and nothing
   await page.goto(`/explore?q=${word}`);
   await expect(rows(page)).toHaveCount(1);
   await expect(rows(page).first().locator('[data-field="type"]')).toHaveAttribute("title", markup);
-  await rows(page).first().click();
+  await openRow(page, 0);
   await expect(drawer(page).getByText(markup, { exact: true }).first()).toBeVisible();
   await drawer(page).getByRole("tab", { name: "Raw" }).click();
   await expect(drawer(page).getByRole("region", { name: "Data, as received" })).toContainText(

@@ -1,4 +1,4 @@
-import { drawer, expect, rows, test, uniqueWord } from "./fixtures.ts";
+import { drawer, expect, openRow, rows, test, uniqueWord } from "./fixtures.ts";
 
 test("everything is done with the keyboard alone", async ({ page, api }) => {
   const word = uniqueWord();
@@ -49,7 +49,7 @@ test("the focus can be seen on every stop, and none is a trap", async ({ page, a
   const word = uniqueWord();
   await api.send({ body: `{"w":"${word}"}` });
   await page.goto(`/explore?q=${word}`);
-  await rows(page).first().click();
+  await openRow(page, 0);
   await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
   await page.locator("body").evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 

@@ -1,5 +1,8 @@
 import AxeBuilder from "@axe-core/playwright";
-import { drawer, expect, rows, test, uniqueWord } from "./fixtures.ts";
+import type { Page } from "@playwright/test";
+import { expect, rows, test, uniqueWord } from "./fixtures.ts";
+
+const sheet = (page: Page) => page.getByRole("dialog", { name: "Event" });
 
 test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
@@ -23,18 +26,25 @@ test("at 390 px rows take two lines, the event is a sheet, and nothing needs hov
   expect(await wide()).toBe(390);
 
   await rows(page).first().tap();
-  await expect(drawer(page).getByRole("heading", { name: "test.narrow.with.a.long.name.v1" })).toBeVisible();
+  await expect(sheet(page).getByRole("heading", { name: "test.narrow.with.a.long.name.v1" })).toBeVisible();
   await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
-  expect(await drawer(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+  expect(await sheet(page).boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
   expect(await wide()).toBe(390);
+  await expect(sheet(page).getByRole("button", { name: "Close event" })).toBeFocused();
+  for (let i = 0; i < 30; i++) {
+    await page.keyboard.press("Tab");
+    const under = () =>
+      document.activeElement !== document.body && document.activeElement?.closest("[role=dialog]") === null;
+    expect(await page.evaluate(under)).toBe(false);
+  }
   const { violations } = await new AxeBuilder({ page }).analyze();
   expect(violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)).toEqual([]);
 
-  await drawer(page).getByRole("button", { name: "More for subject s-1" }).tap();
+  await sheet(page).getByRole("button", { name: "More for subject s-1" }).tap();
   await page.getByRole("menuitem", { name: "Include" }).tap();
   await expect(page).toHaveURL(/subject=s-1/);
-  await drawer(page).getByRole("button", { name: "Close event" }).tap();
-  await expect(drawer(page)).toBeHidden();
+  await sheet(page).getByRole("button", { name: "Close event" }).tap();
+  await expect(sheet(page)).toBeHidden();
   await expect(page.getByRole("button", { name: "Change filter: subject is s-1" })).toBeVisible();
 });
 

@@ -7,7 +7,7 @@
  *
  * OpenAPI spec version: 1
  */
-import { request } from '../lib/http';
+import { request } from '../lib/http.ts';
 /**
  * Present where it is not known whether the event was published; resend it with the same id.
  */

@@ -40,8 +40,15 @@ function partsOf(event: Summarised): SummaryPart[] {
     case "json":
       return jsonParts(event.summary);
     default:
-      return [{ kind: "value", text: event.summary }];
+      return [{ kind: "value", text: unpicture(event.summary) }];
   }
+}
+
+/** The server's line has pictures for control characters; the list shows those by name. */
+function unpicture(line: string): string {
+  return line.replace(/[\u2400-\u241f\u2421]/g, (picture) =>
+    picture === "\u2421" ? "\u007f" : String.fromCharCode(picture.charCodeAt(0) - 0x2400),
+  );
 }
 
 /** `image/jpeg · 48,211 B · ff d8 ff e0`; the first bytes end the server's line. */

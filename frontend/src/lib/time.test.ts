@@ -18,6 +18,10 @@ describe("showing a time", () => {
     expect(timeOfDay("2026-11-30T13:13:13.999999Z", "UTC")).toBe("13:13:13.999");
     expect(dateAndTime("2026-11-30T13:13:13.999999Z", "UTC")).toBe("2026-11-30 13:13:13.999999 UTC");
   });
+  test("shows microseconds where there are any", () => {
+    expect(dateAndTime("2026-11-30T13:13:13.678000Z", "UTC")).toBe("2026-11-30 13:13:13.678 UTC");
+    expect(dateAndTime("2026-11-30T13:13:13.678001Z", "UTC")).toBe("2026-11-30 13:13:13.678001 UTC");
+  });
   test("fills fractions that were not sent", () =>
     expect(timeOfDay("2026-11-30T13:13:13Z", "UTC")).toBe("13:13:13.000"));
   test("names the offset of the instant, not of today", () => {

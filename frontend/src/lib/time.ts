@@ -87,15 +87,20 @@ function clock(wall: Wall): string {
   return `${two(wall.hour)}:${two(wall.minute)}:${two(wall.second)}`;
 }
 
-const shortDay = (wall: Wall) => `${wall.day} ${months[wall.month - 1]}`;
+const dayAndMonth = (wall: Wall) => `${wall.day} ${months[wall.month - 1]}`;
 
 /** `15:02:10.982` */
 export function timeOfDay(time: string, zone: string, digits = 3): string {
   return clock(wallOf(Date.parse(time), zone)) + fraction(time, digits);
 }
 
+/** Three fraction digits where the microseconds say no more, else all six. */
+function tellingDigits(time: string): number {
+  return /\.\d{3}(?!000)\d/.test(time) ? 6 : 3;
+}
+
 /** `2026-11-30 15:02:10.982 UTC` */
-export function dateAndTime(time: string, zone: string, digits = 6): string {
+export function dateAndTime(time: string, zone: string, digits = tellingDigits(time)): string {
   const ms = Date.parse(time);
   const wall = wallOf(ms, zone);
   const date = `${String(wall.year).padStart(4, "0")}-${two(wall.month)}-${two(wall.day)}`;
@@ -112,13 +117,18 @@ export function dayKey(time: string, zone: string): string {
 export function dayName(time: string, zone: string): string {
   const wall = wallOf(Date.parse(time), zone);
   const weekday = weekdays[new Date(asUtc(wall)).getUTCDay()];
-  return `${weekday} ${shortDay(wall)} ${wall.year}`;
+  return `${weekday} ${dayAndMonth(wall)} ${wall.year}`;
+}
+
+/** `30 Nov` */
+export function shortDay(time: string, zone: string): string {
+  return dayAndMonth(wallOf(Date.parse(time), zone));
 }
 
 /** `30 Nov 15:02:10` */
 export function shortTime(time: string, zone: string): string {
   const wall = wallOf(Date.parse(time), zone);
-  return `${shortDay(wall)} ${clock(wall)}`;
+  return `${dayAndMonth(wall)} ${clock(wall)}`;
 }
 
 /** `30 Nov 14:02:11 – 15:02:11`; without an end `since 30 Nov 14:02:11`. */

@@ -6,6 +6,7 @@ import type { Params } from "#/lib/search.ts";
 import { isZone, utc } from "#/lib/time.ts";
 import { CopyProvider } from "#/ui/copy.tsx";
 import { KeysProvider } from "#/ui/keys.tsx";
+import { SheetProvider } from "#/ui/sheet.tsx";
 import { useUrl } from "#/ui/url.ts";
 import { ZoneProvider } from "#/ui/zone.tsx";
 
@@ -28,11 +29,13 @@ function Root() {
   return (
     <ZoneProvider zone={isZone(named) ? named : utc} setZone={setZone}>
       <KeysProvider>
-        <CopyProvider>
-          <Shell>
-            <Outlet />
-          </Shell>
-        </CopyProvider>
+        <SheetProvider>
+          <CopyProvider>
+            <Shell>
+              <Outlet />
+            </Shell>
+          </CopyProvider>
+        </SheetProvider>
       </KeysProvider>
     </ZoneProvider>
   );

@@ -1,5 +1,5 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ClipboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type ClipboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { CodeDocument, Fragment, FragmentKind } from "#/lib/code.ts";
 import { Badge } from "#/ui/controls.tsx";
 import { monoWidth } from "#/ui/mono.ts";
@@ -113,7 +113,8 @@ function Piece({ fragment }: { fragment: Fragment }) {
 /** How many characters fit into a row; undefined until it has been measured. */
 function useColumns(scroller: React.RefObject<HTMLElement | null>): number | undefined {
   const [columns, setColumns] = useState<number>();
-  useEffect(() => {
+  // Before the first paint, or the page below would move.
+  useLayoutEffect(() => {
     const element = scroller.current;
     if (!element) return;
     const char = monoWidth(12);

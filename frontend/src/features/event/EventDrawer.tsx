@@ -7,7 +7,9 @@ import type { OpenEvent } from "#/lib/search.ts";
 import { dateAndTime } from "#/lib/time.ts";
 import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
+import { useNarrow } from "#/ui/narrow.ts";
 import { Severity } from "#/ui/severity.tsx";
+import { useSheet } from "#/ui/sheet.tsx";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
@@ -37,23 +39,27 @@ export default function EventDrawer({
 }) {
   const { data: detail, error, refetch } = useQuery(eventQuery(open));
   const event = detail?.event ?? listed;
+  const narrow = useNarrow();
+  useSheet(narrow);
+  const Frame = narrow ? "div" : "aside";
   const body = useRef<HTMLDivElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another event starts at its top
   useEffect(() => {
     body.current?.scrollTo({ top: 0 });
   }, [open.name, open.time]);
   return (
-    <aside
+    <Frame
       aria-label="Event"
+      {...(narrow && { role: "dialog", "aria-modal": true })}
       className="fixed inset-0 z-20 flex min-h-0 flex-col bg-raised slide-in wide:absolute wide:left-auto wide:w-(--drawer) wide:border-l wide:border-line-2 wide:shadow-drawer dock:static dock:animate-none dock:shadow-none"
     >
-      <Header open={open} event={event} detail={detail} onClose={onClose} onStep={onStep} />
+      <Header open={open} event={event} detail={detail} modal={narrow} onClose={onClose} onStep={onStep} />
       <div ref={body} className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto" data-testid="event-body">
         {detail && <Body key={`${open.name} ${open.time}`} detail={detail} onAction={onAction} />}
         {!detail && error && <EventFailed open={open} error={error} onRetry={() => void refetch()} />}
         {!detail && !error && <LoadingBody />}
       </div>
-    </aside>
+    </Frame>
   );
 }
 
@@ -61,24 +67,35 @@ function Header({
   open,
   event,
   detail,
+  modal,
   onClose,
   onStep,
 }: {
   open: OpenEvent;
   event: Event | undefined;
   detail: EventDetail | undefined;
+  /** It covers the page, and takes the focus. */
+  modal: boolean;
   onClose: () => void;
   onStep: ((by: 1 | -1) => void) | undefined;
 }) {
   const zone = useZone();
   const router = useRouter();
   const link = usePermalink(open);
+  const closing = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (modal) closing.current?.focus();
+  }, [modal]);
   const unlisted = onStep ? undefined : "This event is not among the rows that are loaded.";
   return (
     <header className="flex-none border-b border-line py-2 pr-2 pl-4">
-      <div className="flex items-center gap-2">
-        {event?.severity && <Severity level={event.severity} />}
-        <h2 className="min-w-0 flex-1 cut font-mono text-[12px]/4 font-semibold" title={event?.type}>
+      <div className="flex items-start gap-2">
+        {event?.severity && (
+          <span className="py-1">
+            <Severity level={event.severity} />
+          </span>
+        )}
+        <h2 className="min-w-0 flex-1 py-1 font-mono text-[12px]/4 font-semibold wrap-anywhere">
           <Visible text={event?.type ?? parseEventName(open.name)?.id ?? open.name} />
         </h2>
         <span className="flex">
@@ -116,6 +133,7 @@ function Header({
           <Button
             look="ghost"
             size="small"
+            ref={closing}
             icon="close"
             aria-label="Close event"
             title="Close (Esc)"

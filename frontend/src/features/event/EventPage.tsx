@@ -26,11 +26,7 @@ export function EventPage({ open }: { open: OpenEvent }) {
   const event = detail?.event;
   useEffect(() => {
     if (!event) return;
-    const before = document.title;
     document.title = `${event.type} · Oriel`;
-    return () => {
-      document.title = before;
-    };
   }, [event]);
   const toExplorer = (params: Params) => router.history.push(`/explore${formatQuery(params)}`);
   const window = event && around(event.occurredAt);

@@ -1,36 +1,21 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import {
-  type KeyboardEvent,
-  type Ref,
-  useEffect,
-  useImperativeHandle,
-  useMemo,
-  useRef,
-  useState,
-} from "react";
+import { type KeyboardEvent, type Ref, useEffect, useMemo, useRef, useState } from "react";
 import type { Event } from "#/api/oriel.gen.ts";
 import type { Filter, Search } from "#/lib/search.ts";
-import { dayKey } from "#/lib/time.ts";
+import { dayKey, shortDay } from "#/lib/time.ts";
+import { useNarrow } from "#/ui/narrow.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { type CellName, cells, cellValue, isField } from "./EventRow.tsx";
 import { ListHead } from "./ListHead.tsx";
 import { EmptyResults, FailedResults, LoadingRows } from "./ListStates.tsx";
-import { listCommand } from "./list-keys.ts";
-import { layRows } from "./rows.ts";
-import { useFits, useNarrow } from "./useFits.ts";
+import { type ListCommand, listCommand } from "./list-keys.ts";
+import { layRows, type Row } from "./rows.ts";
+import { useFits } from "./useFits.ts";
 import { useHoveredCell } from "./useHoveredCell.ts";
 import type { Run } from "./useRun.ts";
+import { type ListHandle, useVirtualRows } from "./useVirtualRows.ts";
 import { VirtualRows } from "./VirtualRows.tsx";
 
-export interface ListHandle {
-  readonly focus: () => void;
-  /** Scrolls as little as shows the event. */
-  readonly reveal: (index: number) => void;
-}
-
-const rowHeight = 28;
-const touchRowHeight = 56;
 /** Fewer rows than this below the last shown one, and the next page is fetched. */
 const ahead = 30;
 
@@ -50,7 +35,15 @@ interface EventListProps {
 }
 
 export function EventList(props: EventListProps) {
-  const { ref, run, search, words, cursor, onMove, onOpen, onAction, onCopy } = props;
+  const { run } = props;
+  if (!run.found && run.error) {
+    return <FailedResults error={run.error} inQuery={props.faultInQuery} onRetry={run.again} />;
+  }
+  return <Grid {...props} />;
+}
+
+function Grid(props: EventListProps) {
+  const { ref, run, search, words, cursor, onOpen, onAction, onCopy } = props;
   const zone = useZone();
   const scroller = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);
@@ -58,39 +51,14 @@ export function EventList(props: EventListProps) {
   const fits = useFits(head, narrow);
   const { found, hasMore, more } = run;
   const events = found?.events ?? noEvents;
-  const laid = useMemo(() => layRows(events, zone, dayKey(new Date().toISOString(), zone)), [events, zone]);
+  const today = dayKey(new Date().toISOString(), zone);
+  const laid = useMemo(() => layRows(events, zone, today), [events, zone, today]);
   const { rows, rowOf } = laid;
   const [column, setColumn] = useState<number>();
   const hovered = useHoveredCell(scroller);
-  const height = narrow ? touchRowHeight : rowHeight;
+  const { items, height, first, last, page } = useVirtualRows(ref, scroller, laid, narrow);
 
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => (rows[index]?.kind === "event" ? height : rowHeight),
-    overscan: 12,
-    paddingStart: narrow ? 0 : rowHeight,
-    scrollPaddingStart: narrow ? 0 : rowHeight,
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: sizes follow the layout
-  useEffect(() => virtual.measure(), [height, rows, virtual]);
-
-  useImperativeHandle(
-    ref,
-    () => ({
-      focus: () => scroller.current?.focus({ preventScroll: true }),
-      reveal: (index) => {
-        scroller.current?.focus({ preventScroll: true });
-        const row = rowOf[index];
-        // With the last event its end is shown, or that there is more.
-        if (row !== undefined) virtual.scrollToIndex(row === rows.length - 2 ? row + 1 : row);
-      },
-    }),
-    [rows, rowOf, virtual],
-  );
-
-  const items = virtual.getVirtualItems();
-  const nearEnd = (items.at(-1)?.index ?? 0) >= rows.length - ahead;
+  const nearEnd = last >= rows.length - ahead;
   const mayFetch = hasMore && !run.loadingMore && !run.moreError && !found?.lookedInVain;
   useEffect(() => {
     if (nearEnd && mayFetch) more();
@@ -106,24 +74,14 @@ export function EventList(props: EventListProps) {
   const active: CellName | undefined = column === undefined ? undefined : cells[column];
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    const page = Math.max(Math.floor((scroller.current?.clientHeight ?? 0) / height) - 2, 1);
-    const place = { cursor, count: events.length, page, column, columns: cells.length };
+    const place = { cursor, count: events.length, page: page(), column, columns: cells.length };
     const command = listCommand(event.key, place);
     if (!command) return;
     event.preventDefault();
-    if (command.do === "move") onMove(command.to);
-    else if (command.do === "column") setColumn(command.to);
-    else if (command.do === "open") onOpen(Math.max(cursor, 0));
-    else
-      onValue(events[cursor], active, (cell, value) => {
-        if (command.do === "copy") onCopy(value, cell);
-        else if (isField(cell)) onAction(cell, value, command.action);
-      });
+    if (command.do === "column") setColumn(command.to);
+    else obey(command, { ...props, event: events[cursor], cell: active });
   };
 
-  if (!found && run.error) {
-    return <FailedResults error={run.error} inQuery={props.faultInQuery} onRetry={run.again} />;
-  }
   const rendered = items.some((item) => item.index === rowOf[cursor]);
   const empty = found !== undefined && events.length === 0 && !run.outdated && !hasMore;
   const stale = run.outdated && found ? "[&_[role=row]_*]:text-ink-3!" : "";
@@ -144,7 +102,7 @@ export function EventList(props: EventListProps) {
       }}
       className={`group/list relative min-h-0 flex-1 overflow-x-hidden overflow-y-auto overscroll-contain ${rendered ? "outline-none" : "-outline-offset-2"} ${stale}`}
     >
-      <ListHead ref={head} zone={zone} />
+      <ListHead ref={head} zone={zone} day={dayInView(first, events, zone, today)} />
       {!found && <LoadingRows narrow={narrow} />}
       {empty && (
         <EmptyResults found={found} search={search} onFilters={props.onFilters} onWindow={props.onWindow} />
@@ -152,7 +110,7 @@ export function EventList(props: EventListProps) {
       {found && !empty && (
         <VirtualRows
           items={items}
-          height={virtual.getTotalSize()}
+          height={height}
           rows={rows}
           run={run}
           found={found}
@@ -168,12 +126,31 @@ export function EventList(props: EventListProps) {
 
 const noEvents: readonly Event[] = [];
 
-/** The value in a cell, where there is one. */
-function onValue(
-  event: Event | undefined,
-  cell: CellName | undefined,
-  use: (cell: CellName, value: string) => void,
-): void {
-  const value = event && cell && cellValue(event, cell);
-  if (cell && value !== undefined) use(cell, value);
+interface Obeying extends Pick<EventListProps, "cursor" | "onMove" | "onOpen" | "onAction" | "onCopy"> {
+  readonly event: Event | undefined;
+  readonly cell: CellName | undefined;
+}
+
+/** Does what a key asked for; copying and filtering need a cell that has a value. */
+function obey(command: Exclude<ListCommand, { do: "column" }>, at: Obeying): void {
+  const value = at.event && at.cell && cellValue(at.event, at.cell);
+  if (command.do === "move") at.onMove(command.to);
+  else if (command.do === "open") at.onOpen(Math.max(at.cursor, 0));
+  else if (!at.cell || value === undefined) return;
+  else if (command.do === "copy") at.onCopy(value, at.cell);
+  else if (isField(at.cell)) at.onAction(at.cell, value, command.action);
+}
+
+/**
+ * The rows show the time of day alone, so above them stands the day of the first in view; today goes
+ * without saying.
+ */
+function dayInView(
+  row: Row | undefined,
+  events: readonly Event[],
+  zone: string,
+  today: string,
+): string | undefined {
+  const event = row?.kind === "event" ? events[row.index] : undefined;
+  return event && dayKey(event.occurredAt, zone) !== today ? shortDay(event.occurredAt, zone) : undefined;
 }

@@ -1,5 +1,5 @@
 import { useRouter } from "@tanstack/react-router";
-import { type ReactNode, useCallback, useMemo, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Event } from "#/api/oriel.gen.ts";
 import { shortName } from "#/lib/event-name.ts";
 import { queryWords } from "#/lib/highlight.ts";
@@ -14,15 +14,17 @@ import {
 } from "#/lib/search.ts";
 import { useCopy } from "#/ui/copy.tsx";
 import { useKeys } from "#/ui/keys.tsx";
+import { useSheetOpen } from "#/ui/sheet.tsx";
 import { useUrl } from "#/ui/url.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
-import { EventList, type ListHandle } from "./EventList.tsx";
+import { EventList } from "./EventList.tsx";
 import { FilterChips } from "./FilterChips.tsx";
 import { Footer } from "./Footer.tsx";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 import { StatusStrip } from "./StatusStrip.tsx";
 import { TimePicker } from "./TimePicker.tsx";
 import { useRun } from "./useRun.ts";
+import type { ListHandle } from "./useVirtualRows.ts";
 
 /** What the page hands to the pane that shows one event. */
 export interface DetailProps {
@@ -123,6 +125,10 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
     },
   });
 
+  const covered = useSheetOpen();
+  useEffect(() => {
+    document.title = search.query === "" ? "Explore · Oriel" : `${search.query} · Oriel`;
+  }, [search.query]);
   const fault = queryFault(run.error);
   // A query that was not run found none of the rows.
   const words = useMemo(() => (fault ? [] : queryWords(search.query)), [fault, search.query]);
@@ -130,6 +136,7 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
     <main className="flex min-h-0 flex-1 flex-col">
       <h1 className="sr-only">Explore</h1>
       <div
+        inert={covered}
         role="search"
         className="flex flex-wrap items-center gap-1.5 bg-surface px-4 pt-2 wide:flex-nowrap wide:gap-2 wide:px-3"
       >
@@ -145,6 +152,7 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
         />
       </div>
       <FilterChips
+        covered={covered}
         filters={search.filters}
         unknown={search.unknown}
         onChange={setFilters}
@@ -154,7 +162,11 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
         className="group relative grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] dock:data-open:grid-cols-[minmax(0,1fr)_var(--drawer)]"
         data-open={search.open ? "" : undefined}
       >
-        <section aria-label="Results" className="relative flex min-h-0 min-w-0 flex-col bg-surface">
+        <section
+          inert={covered}
+          aria-label="Results"
+          className="relative flex min-h-0 min-w-0 flex-col bg-surface"
+        >
           <StatusStrip run={run} faultInQuery={fault !== undefined} />
           <EventList
             ref={list}

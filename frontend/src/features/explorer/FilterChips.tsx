@@ -22,18 +22,24 @@ const fieldName = (field: ChipField) => (field === "q" ? "words" : field);
 export function FilterChips({
   filters,
   unknown,
+  covered,
   onChange,
   onUnknown,
 }: {
   filters: readonly Filter[];
   /** Parameters of the URL that are no filter. */
   unknown: Params;
+  /** A sheet lies over them. */
+  covered: boolean;
   onChange: (filters: readonly Filter[]) => void;
   onUnknown: (unknown: Params) => void;
 }) {
   const copy = useCopy();
   return (
-    <div className="flex flex-none items-start border-b border-line bg-surface px-4 py-2 wide:px-3 wide:py-1.5">
+    <div
+      inert={covered}
+      className="flex flex-none items-start border-b border-line bg-surface px-4 py-2 wide:px-3 wide:py-1.5"
+    >
       <div
         role="toolbar"
         aria-label="Filters"

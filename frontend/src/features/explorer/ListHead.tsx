@@ -3,7 +3,16 @@ import { Icon } from "#/ui/icons.tsx";
 
 const names = ["Severity", "Type", "Source", "Subject", "Summary"];
 
-export function ListHead({ ref, zone }: { ref: Ref<HTMLDivElement>; zone: string }) {
+export function ListHead({
+  ref,
+  zone,
+  day,
+}: {
+  ref: Ref<HTMLDivElement>;
+  zone: string;
+  /** The day of the first row in view, where it is not today. */
+  day: string | undefined;
+}) {
   return (
     <div role="rowgroup" className="sticky top-0 z-10 hidden bg-surface wide:block">
       <div
@@ -18,7 +27,9 @@ export function ListHead({ ref, zone }: { ref: Ref<HTMLDivElement>; zone: string
           className="flex items-center gap-1 overflow-hidden"
           title={`Newest first, in ${zone}`}
         >
-          <span className="cut">Time, {zone.split("/").at(-1)?.replaceAll("_", " ")}</span>
+          <span className="cut">
+            {day ?? "Time"}, {zone.split("/").at(-1)?.replaceAll("_", " ")}
+          </span>
           <Icon name="sort" small />
         </span>
         {names.map((name) => (

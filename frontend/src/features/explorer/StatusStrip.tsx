@@ -50,9 +50,8 @@ export function StatusStrip({ run, faultInQuery }: { run: Run; faultInQuery: boo
 
 /** Until the end has been reached the number is only what has been loaded. */
 function countText(count: number, more: boolean): string {
-  const number = count.toLocaleString("en");
-  if (more) return `≥ ${number} events`;
-  return count === 1 ? "1 event" : `${number} events`;
+  const number = `${count.toLocaleString("en")} ${count === 1 ? "event" : "events"}`;
+  return more ? `≥ ${number}` : number;
 }
 
 const retryAfter = 5;

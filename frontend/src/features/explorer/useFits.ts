@@ -1,20 +1,6 @@
-import { type RefObject, useEffect, useState, useSyncExternalStore } from "react";
+import { type RefObject, useEffect, useState } from "react";
 import { monoWidth } from "#/ui/mono.ts";
 import type { Fits } from "./EventRow.tsx";
-
-const narrowQuery = "(width <= 720px)";
-
-/** Whether the page is in its one-column layout. */
-export function useNarrow(): boolean {
-  return useSyncExternalStore(
-    (notify) => {
-      const media = matchMedia(narrowQuery);
-      media.addEventListener("change", notify);
-      return () => media.removeEventListener("change", notify);
-    },
-    () => matchMedia(narrowQuery).matches,
-  );
-}
 
 const unmeasured: Fits = { type: 30, typeAlone: 30, source: 25, subject: 22 };
 /** Of the one-column layout: time, severity, gaps and margins leave the rest to the type. */

@@ -6,27 +6,42 @@ export interface HoveredCell {
   readonly field: Field;
 }
 
-/** The value that the pointer is on. One listener on the list, not one on each cell. */
+/** How long the pointer rests before a value shows its actions: a quick click opens the row under it. */
+const rest = 150;
+
+/** The value that the pointer rests on. One listener on the list, not one on each cell. */
 export function useHoveredCell(list: RefObject<HTMLElement | null>): HoveredCell | undefined {
   const [cell, setCell] = useState<HoveredCell>();
   useEffect(() => {
     const element = list.current;
     if (!element) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
     const over = (event: Event) => {
       // While a value's menu is open the pointer may cross other rows on its way there.
       if (!(event.target instanceof Element) || element.querySelector("[popover]:popover-open")) return;
-      const field = event.target.closest("[data-field]")?.getAttribute("data-field");
-      const index = event.target.closest("[data-index]")?.getAttribute("data-index");
-      const known = fields.find((name) => name === field);
-      setCell(known && index ? { index: Number(index), field: known } : undefined);
+      const next = cellOf(event.target);
+      clearTimeout(timer);
+      if (next) timer = setTimeout(() => setCell(next), rest);
+      setCell((shown) => (shown?.index === next?.index && shown?.field === next?.field ? shown : undefined));
     };
-    const leave = () => setCell(undefined);
+    const leave = () => {
+      clearTimeout(timer);
+      setCell(undefined);
+    };
     element.addEventListener("mouseover", over);
     element.addEventListener("mouseleave", leave);
     return () => {
+      clearTimeout(timer);
       element.removeEventListener("mouseover", over);
       element.removeEventListener("mouseleave", leave);
     };
   }, [list]);
   return cell;
+}
+
+function cellOf(target: Element): HoveredCell | undefined {
+  const name = target.closest("[data-field]")?.getAttribute("data-field");
+  const index = target.closest("[data-index]")?.getAttribute("data-index");
+  const field = fields.find((known) => known === name);
+  return field && index ? { index: Number(index), field } : undefined;
 }

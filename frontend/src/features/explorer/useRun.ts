@@ -4,6 +4,8 @@ import { createSnapshot, type Event, type EventPage, listEvents, type Snapshot }
 import { listParams, type Search } from "#/lib/search.ts";
 
 const pageSize = 100;
+/** The server bounds how far it looks for one page. So many empty ones in a row are read unasked. */
+const patience = 5;
 
 interface Page {
   readonly page: EventPage;
@@ -21,7 +23,7 @@ export interface Found {
   readonly takenAt: string;
   /** How far back the last page looked. */
   readonly coveredFrom: string;
-  /** Whether the last page found nothing and there is more to look at. */
+  /** There is more to look at, but the last pages found nothing: going on waits to be asked. */
   readonly lookedInVain: boolean;
 }
 
@@ -107,12 +109,13 @@ function collect(pages: readonly Page[]): Found | undefined {
   const first = pages[0];
   const last = pages.at(-1);
   if (!first || !last) return undefined;
+  const vain = pages.length - 1 - pages.findLastIndex(({ page }) => page.events.length > 0);
   return {
     events: pages.flatMap(({ page }) => page.events),
     from: first.snapshot.from,
     until: first.snapshot.until,
     takenAt: first.takenAt,
     coveredFrom: last.page.covered.from,
-    lookedInVain: last.page.events.length === 0 && last.page.nextPageToken !== undefined,
+    lookedInVain: last.page.nextPageToken !== undefined && vain > 0 && vain % patience === 0,
   };
 }

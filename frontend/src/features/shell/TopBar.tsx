@@ -6,13 +6,19 @@ import { browserZone, utc } from "#/lib/time.ts";
 import { Button, buttonClass } from "#/ui/controls.tsx";
 import { Mark, ThemeIcon } from "#/ui/icons.tsx";
 import { Menu, type MenuItem } from "#/ui/popover.tsx";
+import { useSheetOpen } from "#/ui/sheet.tsx";
 import { useZoneSwitch } from "#/ui/zone.tsx";
 
 export function TopBar({ session, onHelp }: { session: Session | undefined; onHelp: () => void }) {
+  const covered = useSheetOpen();
   return (
-    <header className="flex h-12 flex-none items-center gap-1 border-b border-line bg-surface px-4 wide:h-11 wide:px-3">
+    <header
+      inert={covered}
+      className="flex h-12 flex-none items-center gap-1 border-b border-line bg-surface px-4 wide:h-11 wide:px-3"
+    >
       <Link
         to="/explore"
+        title={session && `Oriel ${session.version}`}
         className="mr-4 flex h-8 items-center gap-2 rounded-2 text-[14px]/5 font-semibold tracking-[-0.01em]"
       >
         <Mark />
@@ -112,6 +118,17 @@ function ThemeMenu() {
   );
 }
 
+/** The first letters of two words, or the first two of one. */
+function initials(name: string): string {
+  const words = name.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "");
+  return words.length > 1
+    ? words
+        .slice(0, 2)
+        .map((word) => word.slice(0, 1))
+        .join("")
+    : name.slice(0, 2);
+}
+
 function Who({ session }: { session: Session | undefined }) {
   if (!session) return <span className="size-5.5 rounded-full bg-active" />;
   const role = session.roles.at(-1) ?? "token";
@@ -121,7 +138,7 @@ function Who({ session }: { session: Session | undefined }) {
         aria-hidden="true"
         className="grid size-5.5 place-items-center rounded-full bg-accent-tint text-[10px] font-semibold text-accent uppercase"
       >
-        {session.name.slice(0, 2)}
+        {initials(session.name)}
       </span>
       <span className="hidden wide:inline">{session.name}</span>
       <span className="sr-only wide:hidden">{`Signed in as ${session.name}`}</span>

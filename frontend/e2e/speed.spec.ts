@@ -1,0 +1,67 @@
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { drawer, expect, openRow, rows, settled, test, uniqueWord } from "./fixtures.ts";
+
+const assets = fileURLToPath(new URL("../dist/assets", import.meta.url));
+const scriptBudget = 170 * 1024;
+
+test("the scripts before the first rows fit the budget, and the event's come with the event", async ({
+  page,
+}) => {
+  const loaded: string[] = [];
+  page.on("response", (response) => {
+    const name = new URL(response.url()).pathname.split("/").at(-1) ?? "";
+    if (name.endsWith(".js") && response.url().includes("/assets/")) loaded.push(name);
+  });
+  await page.goto("/explore");
+  await expect(rows(page).first()).toBeVisible();
+  const before = [...loaded];
+  const bytes = before.map((name) => readFileSync(`${assets}/${name}.gz`).length).reduce((a, b) => a + b, 0);
+  expect(bytes).toBeGreaterThan(50 * 1024);
+  expect(bytes).toBeLessThan(scriptBudget);
+
+  await openRow(page, 0);
+  await expect(drawer(page)).toBeVisible();
+  expect(loaded.length).toBeGreaterThan(before.length);
+});
+
+test("nothing moves as results, errors and events come and go", async ({ page, api }) => {
+  const word = uniqueWord();
+  await api.send({ body: `{"w":"${word}"}` });
+  await page.addInitScript(() => {
+    const shifts: string[] = [];
+    Object.assign(window, { shifts });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as (PerformanceEntry & {
+        value: number;
+        sources: { node: Node | null }[];
+      })[]) {
+        const what = entry.sources.map(({ node }) =>
+          node instanceof Element ? node.outerHTML.slice(0, 120) : node?.textContent,
+        );
+        if (entry.value > 0.002) shifts.push(`${entry.value.toFixed(4)} ${what.join(" | ")}`);
+      }
+    }).observe({ type: "layout-shift", buffered: true });
+  });
+  await page.goto("/explore");
+  await expect(rows(page).first()).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
+  await page.keyboard.press("j");
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Words to find").fill("(x");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("alert")).toBeVisible();
+  await page.getByLabel("Words to find").fill(word);
+  await page.keyboard.press("Enter");
+  await expect(rows(page)).toHaveCount(1);
+  await page.route("**/v1/events**", (route) => route.abort());
+  await page.getByRole("button", { name: "New snapshot" }).click();
+  await expect(page.getByRole("alert")).toContainText("Shown as of");
+  await page.unroute("**/v1/events**");
+  await page.getByRole("button", { name: "Now" }).click();
+  await settled(page);
+  await expect(page.getByRole("status").getByText("1 event", { exact: true })).toBeVisible();
+  expect(await page.evaluate(() => (window as unknown as { shifts: string[] }).shifts)).toEqual([]);
+});
