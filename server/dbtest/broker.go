@@ -99,8 +99,6 @@ func dropTopics(t testing.TB, brokers []string, topics ...string) {
 
 // apacheBrokers is the test binary's one cluster. It is tied to this process and goes with it, without
 // a TestMain; a start that failed is not tried again: every test says why.
-//
-//nolint:gochecknoglobals // one server per test binary is the point, and tests have no other place for it
 var apacheBrokers = func() func(string) ([]string, error) {
 	var once sync.Once
 	var brokers []string

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"oriel/server/dbtest"
@@ -108,5 +109,47 @@ func TestTheProxyServesAPoolAndLargeCopies(t *testing.T) {
 	}
 	if err != nil || count != len(rows) {
 		t.Fatalf("after a cut the pool counts %d of %d rows: %v", count, len(rows), err)
+	}
+}
+
+// A client may send ahead: what was answered before the COMMIT reaches it, and only the COMMIT's own
+// answer is lost.
+func TestALostReplyIsTheCommitsOwn(t *testing.T) {
+	t.Parallel()
+	url := dbtest.NewURL(t)
+	direct := dbtest.Open(t, url)
+	proxy := dbtest.NewProxy(t, url)
+	conn, err := pgx.Connect(t.Context(), proxy.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	proxy.Next(dbtest.LoseReply)
+	ahead := conn.PgConn().StartPipeline(t.Context())
+	for _, sql := range []string{"BEGIN", "INSERT INTO term (word, version, hash) VALUES ('door', 1, 1)", "COMMIT"} {
+		ahead.SendQueryParams(sql, nil, nil, nil, nil)
+		if err := ahead.Sync(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answered := 0
+	for {
+		result, err := ahead.GetResults()
+		if err != nil {
+			break
+		}
+		if reader, ok := result.(*pgconn.ResultReader); ok {
+			if _, err := reader.Close(); err != nil {
+				break
+			}
+			answered++
+		}
+	}
+	_ = ahead.Close()
+	if answered != 2 {
+		t.Errorf("%d statements were answered and not the 2 before the commit", answered)
+	}
+	if n := settled(t, direct); n != 1 {
+		t.Errorf("%d rows are stored and not 1", n)
 	}
 }

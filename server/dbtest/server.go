@@ -42,8 +42,6 @@ type server struct {
 }
 
 // shared is the test binary's one server. A start that failed is not tried again: every test says why.
-//
-//nolint:gochecknoglobals // one server per test binary is the point, and tests have no other place for it
 var shared = func() func(context.Context) (*server, error) {
 	var once sync.Once
 	var srv *server

@@ -77,7 +77,7 @@ func makeSocketDir(dataDir string, acct *account) (string, error) {
 	record := filepath.Join(dataDir, "socket-dir")
 	if old, err := os.ReadFile(record); err == nil {
 		if d := string(old); filepath.IsAbs(d) && strings.HasPrefix(filepath.Base(d), prefix) {
-			if err := os.RemoveAll(d); err != nil { //nolint:gosec // a record of our own, of a folder of ours
+			if err := os.RemoveAll(d); err != nil {
 				return "", fmt.Errorf("remove the socket folder of the last run: %w", err)
 			}
 		}

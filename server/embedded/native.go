@@ -75,7 +75,7 @@ func openNative(dir string) (native, error) {
 	if err != nil {
 		return native{}, err
 	}
-	server, err := os.Stat(filepath.Join(dir, "bin", "postgres")) //nolint:gosec // whoever starts us names the folder
+	server, err := os.Stat(filepath.Join(dir, "bin", "postgres"))
 	if err != nil {
 		return native{}, fmt.Errorf("%s is no native folder of an embedded postgresql: %w", dir, err)
 	}
@@ -84,7 +84,7 @@ func openNative(dir string) (native, error) {
 		return native{}, err
 	}
 	var pkg struct{ Name, Version string }
-	if raw, err := os.ReadFile(filepath.Join(dir, "..", "package.json")); err == nil { //nolint:gosec // as above
+	if raw, err := os.ReadFile(filepath.Join(dir, "..", "package.json")); err == nil {
 		if err := json.Unmarshal(raw, &pkg); err != nil {
 			return native{}, fmt.Errorf("read the package.json of %s: %w", dir, err)
 		}
@@ -95,9 +95,9 @@ func openNative(dir string) (native, error) {
 
 // nativeMajor reads the version from the catalogue that initdb itself checks against the server.
 func nativeMajor(dir string) (int, error) {
-	f, err := os.Open(filepath.Join(dir, "share", "postgresql", "postgres.bki")) //nolint:gosec // whoever starts us names the folder
+	f, err := os.Open(filepath.Join(dir, "share", "postgresql", "postgres.bki"))
 	if errors.Is(err, fs.ErrNotExist) {
-		f, err = os.Open(filepath.Join(dir, "share", "postgres.bki")) //nolint:gosec // as above
+		f, err = os.Open(filepath.Join(dir, "share", "postgres.bki"))
 	}
 	if err != nil {
 		return 0, fmt.Errorf("find the version of the embedded postgresql: %w", err)
