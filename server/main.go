@@ -125,7 +125,8 @@ func main() { os.Exit(run()) }
 
 func run() int {
 	var cli commands
-	parsed := kong.Parse(&cli, kong.Name("oriel"), kong.Description("Self-hosted event observatory."), kong.UsageOnError())
+	parsed := kong.Parse(&cli, kong.Name("oriel"), kong.Description("Self-hosted event observatory."), kong.UsageOnError(),
+		kong.Exit(func(code int) { os.Exit(min(code, 2)) })) // a wrong command line is 2, as usual
 	cfg, err := config.Read(os.Environ(), os.ReadFile)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "oriel:", err)

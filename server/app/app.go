@@ -97,7 +97,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.addBrokerProbe(cfg, kopts); err != nil {
+	if err := a.addBroker(ctx, cfg, kopts); err != nil {
 		return nil, err
 	}
 	if cfg.HTTP.Has(config.RoleMaintain) {
@@ -176,9 +176,13 @@ func (a *App) addConsumer(ctx context.Context, cfg config.Config, kopts []kgo.Op
 	return nil
 }
 
-// addBrokerProbe asks for the topic with a client of its own, so that readiness never waits behind
-// records.
-func (a *App) addBrokerProbe(cfg config.Config, kopts []kgo.Opt) error {
+// topicCheck bounds the look at the topic's settings at the start.
+const topicCheck = 5 * time.Second
+
+// addBroker asks for the topic with a client of its own, so that readiness never waits behind records,
+// and refuses a topic whose settings would break a promise. A broker that does not answer, or does not
+// tell, is readiness's to report.
+func (a *App) addBroker(ctx context.Context, cfg config.Config, kopts []kgo.Opt) error {
 	client, err := kgo.NewClient(kopts...)
 	if err != nil {
 		return fmt.Errorf("kafka client: %w", err)
@@ -188,6 +192,15 @@ func (a *App) addBrokerProbe(cfg config.Config, kopts []kgo.Opt) error {
 		return public(kafka.Ping(ctx, client, cfg.Kafka.Topic), fault.ReasonBrokerUnavailable,
 			"The broker does not answer, or the topic cannot be written to.")
 	})
+	ctx, cancel := context.WithTimeout(ctx, topicCheck)
+	defer cancel()
+	err = kafka.CheckTopic(ctx, client, cfg.Kafka.Topic)
+	if wrong := (*kafka.SettingsError)(nil); errors.As(err, &wrong) {
+		return err
+	}
+	if err != nil {
+		a.log.Warn("the settings of the topic were not checked", "topic", cfg.Kafka.Topic, "error", err)
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -261,4 +262,23 @@ func GetJSON(t *testing.T, url, token string, into any) int {
 		t.Fatalf("%s: %v: %s", url, err, body)
 	}
 	return resp.StatusCode
+}
+
+// Fails executes a command that must end with code 1 or 2, and returns what it printed on both streams.
+func Fails(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() < 1 || exit.ExitCode() > 2 {
+		t.Fatalf("oriel %v ended with %v, want a failure\n%s", args, err, out)
+	}
+	return string(out)
 }

@@ -124,9 +124,31 @@ func Read(environ []string, file func(string) ([]byte, error)) (Config, error) {
 		return cfg, err
 	}
 	if err := env.ParseWithOptions(&cfg, env.Options{Environment: vars}); err != nil {
-		return cfg, fmt.Errorf("environment: %w", err)
+		return cfg, named(err)
 	}
 	return cfg, nil
+}
+
+// named says which variable could not be read, where the library says which field.
+func named(err error) error {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return err
+	}
+	errs := make([]error, len(all.Errors))
+	for i, e := range all.Errors {
+		errs[i] = e
+		var parse env.ParseError
+		if !errors.As(e, &parse) {
+			continue
+		}
+		for _, f := range fields(&Config{}) {
+			if f.field == parse.Name {
+				errs[i] = fmt.Errorf("%s: %w", f.name, parse.Err)
+			}
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func readSecretFiles(vars map[string]string, file func(string) ([]byte, error)) error {

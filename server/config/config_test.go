@@ -90,3 +90,24 @@ func TestDaysReadWholeDaysAndDurations(t *testing.T) {
 		}
 	}
 }
+
+func TestAValueThatCannotBeReadNamesItsVariable(t *testing.T) {
+	t.Parallel()
+	_, err := Read([]string{"ORIEL_KAFKA_PARTITIONS=six", "ORIEL_RETENTION=soon", "ORIEL_KAFKA_TLS=perhaps"}, nil)
+	for _, want := range []string{"ORIEL_KAFKA_PARTITIONS", "six", "ORIEL_RETENTION", "ORIEL_KAFKA_TLS"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not named in %v", want, err)
+		}
+	}
+}
+
+func TestFieldNamesAreUnique(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, f := range fields(&Config{}) {
+		if other, ok := seen[f.field]; ok {
+			t.Errorf("%s and %s share the field name %s", other, f.name, f.field)
+		}
+		seen[f.field] = f.name
+	}
+}

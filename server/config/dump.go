@@ -8,8 +8,10 @@ import (
 )
 
 type field struct {
-	name, secret string
-	value        reflect.Value
+	name   string // of the variable
+	field  string // of its struct, unique
+	secret string
+	value  reflect.Value
 }
 
 // fields lists the variables of cfg in the order of the structs.
@@ -20,7 +22,7 @@ func fields(cfg *Config) []field {
 		for i := range v.NumField() {
 			tag := v.Type().Field(i).Tag
 			if name := tag.Get("env"); name != "" {
-				list = append(list, field{name, tag.Get("secret"), v.Field(i)})
+				list = append(list, field{name, v.Type().Field(i).Name, tag.Get("secret"), v.Field(i)})
 			} else if v.Field(i).Kind() == reflect.Struct {
 				walk(v.Field(i))
 			}

@@ -78,6 +78,20 @@ func ensureTopic(ctx context.Context, adm *kadm.Client, topic string, partitions
 	case !errors.Is(err, kerr.TopicAlreadyExists):
 		return fmt.Errorf("create the topic %s: %w", topic, err)
 	}
+	return checkSettings(ctx, adm, topic)
+}
+
+// SettingsError is a setting of an existing topic that would break a promise.
+type SettingsError struct{ text string }
+
+func (e *SettingsError) Error() string { return e.text }
+
+// CheckTopic reports *SettingsError, joined, for what an existing topic must not have.
+func CheckTopic(ctx context.Context, cl *kgo.Client, topic string) error {
+	return checkSettings(ctx, kadm.NewClient(cl), topic)
+}
+
+func checkSettings(ctx context.Context, adm *kadm.Client, topic string) error {
 	found, err := adm.DescribeTopicConfigs(ctx, topic)
 	if err != nil {
 		return fmt.Errorf("read the settings of the topic %s: %w", topic, err)
@@ -91,12 +105,14 @@ func ensureTopic(ctx context.Context, adm *kadm.Client, topic string, partitions
 		switch value := c.MaybeValue(); c.Key {
 		case "cleanup.policy":
 			if value != "delete" {
-				wrong = append(wrong, fmt.Errorf("the topic %s has cleanup.policy=%s, which drops events that share a key: set it to delete", topic, value))
+				wrong = append(wrong, &SettingsError{fmt.Sprintf(
+					"the topic %s has cleanup.policy=%s, which drops events that share a key: set it to delete", topic, value)})
 			}
 		case "max.message.bytes":
 			if n, err := strconv.Atoi(value); err == nil && n < maxMessageBytes {
-				wrong = append(wrong, fmt.Errorf("the topic %s has max.message.bytes=%d, so the broker would refuse events that the API accepts: set it to %d",
-					topic, n, maxMessageBytes))
+				wrong = append(wrong, &SettingsError{fmt.Sprintf(
+					"the topic %s has max.message.bytes=%d, so the broker would refuse events that the API accepts: set it to %d",
+					topic, n, maxMessageBytes)})
 			}
 		}
 	}
