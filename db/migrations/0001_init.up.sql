@@ -73,7 +73,8 @@ CREATE TABLE consumer_decision (
 );
 
 -- The event. data holds the exact bytes received: NULL is absent, zero length is empty.
--- attributes and headers are flat: (name, type, value) triples and (key, value) pairs in order.
+-- attributes and headers are flat: (name, type, value) triples, where type is string, boolean or
+-- integer, and (key, value) pairs in order.
 CREATE TABLE event (
     occurred_at     timestamptz NOT NULL,
     log             smallint NOT NULL,
@@ -188,7 +189,8 @@ CREATE TABLE rollup_quarter (
     PRIMARY KEY (bucket, log, partition, dimension, value)
 ) PARTITION BY RANGE (bucket);
 
--- Hours over all partitions, exact for the commits in rollup_fold.
+-- Hours over all partitions, exact for the commits in rollup_fold. Beside the dimensions of the quarters
+-- there is severity, whose value is the rank in digits (0 is none) and whose sum is the total.
 CREATE TABLE rollup_hour (
     bucket    timestamptz NOT NULL,
     dimension text COLLATE "C" NOT NULL,

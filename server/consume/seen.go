@@ -31,8 +31,8 @@ func newTable(buckets int) table {
 
 func (t *table) at(h uint64) *bucket { return &t.buckets[(h>>20)&uint64(len(t.buckets)-1)] }
 
-// Term says whether a word's hash is known to the database.
-func (s *seen) Term(hash int64) bool {
+// term says whether a word's hash is known to the database.
+func (s *seen) term(hash int64) bool {
 	h := uint64(hash)
 	b := s.terms.at(h)
 	for i := range b {
@@ -44,7 +44,7 @@ func (s *seen) Term(hash int64) bool {
 }
 
 func (s *seen) addTerm(hash int64) {
-	if h := uint64(hash); h != 0 && !s.Term(hash) {
+	if h := uint64(hash); h != 0 && !s.term(hash) {
 		s.terms.put(h)
 	}
 }
@@ -62,14 +62,16 @@ func (t *table) put(h uint64) {
 // A path's entry is its hash with the low seven bits replaced by the kinds that the database has.
 const kindBits = 1<<7 - 1
 
-func pathHash(eventType, path string) uint64 {
-	h := xxh3.HashString(path) ^ (xxh3.HashString(eventType) * 0x9E3779B97F4A7C15)
+func typeHash(eventType string) uint64 { return xxh3.HashString(eventType) * 0x9E3779B97F4A7C15 }
+
+func pathHash(typeHash uint64, path string) uint64 {
+	h := xxh3.HashString(path) ^ typeHash
 	return (h ^ h>>32*0xD6E8FEB86659FD93) &^ kindBits
 }
 
-// Path says whether a path with these kinds of values is known to the database.
-func (s *seen) Path(eventType, path string, kinds int16) bool {
-	h := pathHash(eventType, path)
+// path says whether a path of a type, by its hash, is known to the database with these kinds of values.
+func (s *seen) path(typeHash uint64, path string, kinds int16) bool {
+	h := pathHash(typeHash, path)
 	b := s.paths.at(h)
 	for i := range b {
 		if v := b[i].Load(); v&^kindBits == h && v != 0 {
@@ -80,7 +82,7 @@ func (s *seen) Path(eventType, path string, kinds int16) bool {
 }
 
 func (s *seen) addPath(eventType, path string, kinds int16) {
-	h := pathHash(eventType, path)
+	h := pathHash(typeHash(eventType), path)
 	b := s.paths.at(h)
 	for i := range b {
 		for {

@@ -24,6 +24,8 @@ const maxPathEntry = 2048
 // vocabulary gathers the words and paths that a batch brings and the database may not have.
 type vocabulary struct {
 	global *seen
+	typ    string // of the last path asked for: one event asks for hundreds
+	hash   uint64
 	terms  map[int64]string
 	paths  map[typePath]int16
 }
@@ -42,7 +44,7 @@ func (v *vocabulary) knows(s *seen) lexicon.Seen {
 
 // Term implements lexicon.Seen.
 func (v *vocabulary) Term(hash int64) bool {
-	if v.global.Term(hash) {
+	if v.global.term(hash) {
 		return true
 	}
 	_, ok := v.terms[hash]
@@ -51,7 +53,10 @@ func (v *vocabulary) Term(hash int64) bool {
 
 // Path implements lexicon.Seen.
 func (v *vocabulary) Path(eventType, path string, kinds int16) bool {
-	if v.global.Path(eventType, path, kinds) {
+	if v.typ != eventType || v.hash == 0 {
+		v.typ, v.hash = eventType, typeHash(eventType)
+	}
+	if v.global.path(v.hash, path, kinds) {
 		return true
 	}
 	return len(v.paths) > 0 && kinds&^v.paths[typePath{eventType, path}] == 0
@@ -118,7 +123,7 @@ func (c *Consumer) unseen(v *vocabulary) ([]lexicon.Term, []typePath) {
 	terms := make([]lexicon.Term, 0, len(v.terms))
 	for h, w := range v.terms {
 		switch {
-		case c.seen.Term(h):
+		case c.seen.term(h):
 		case storable(maxPathEntry, w):
 			terms = append(terms, lexicon.Term{Word: w, Hash: h})
 		default:
@@ -129,7 +134,7 @@ func (c *Consumer) unseen(v *vocabulary) ([]lexicon.Term, []typePath) {
 	paths := make([]typePath, 0, len(v.paths))
 	for p, kinds := range v.paths {
 		switch {
-		case c.seen.Path(p.eventType, p.path, kinds):
+		case c.seen.path(typeHash(p.eventType), p.path, kinds):
 		case storable(maxPathEntry, p.eventType, p.path):
 			paths = append(paths, p)
 		default:
