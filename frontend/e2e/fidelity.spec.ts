@@ -1,5 +1,5 @@
 import type { Page } from "@playwright/test";
-import { drawer, expect, test } from "./fixtures.ts";
+import { drawer, expect, openRow, test } from "./fixtures.ts";
 
 function region(page: Page, name: string) {
   return page.getByRole("region", { name });
@@ -81,6 +81,10 @@ test("no data and zero bytes are told apart from each other", async ({ page, api
   const absent = await api.send({});
   await page.goto(absent.path);
   await expect(page.getByText("This event has no data, only attributes.")).toBeVisible();
+  // Over HTTP zero bytes are no data; the demo's traffic has a structured event with an empty text.
+  await page.goto("/explore?type=lab.oddity.empty-data.v1&from=-30d");
+  await openRow(page, 0);
+  await expect(drawer(page).getByText("The data is there and has zero bytes.")).toBeVisible();
 });
 
 /** How long the page is busy at most, from now until `until` has come true. */

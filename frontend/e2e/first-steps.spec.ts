@@ -119,3 +119,23 @@ test("what is at no address says so", async ({ page }) => {
   await expect(page.getByText("There is no such event.")).toBeVisible();
   await expect(page.getByText(/req_/)).toBeVisible();
 });
+
+test("without a clipboard the older way copies, and where that is refused too the text is selected", async ({
+  page,
+  api,
+}) => {
+  const word = uniqueWord();
+  const sent = await api.send({ body: `{"w":"${word}"}` });
+  await page.addInitScript(() => Object.defineProperty(navigator, "clipboard", { value: undefined }));
+  await page.goto(sent.path);
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("menuitem", { name: "Data as received" }).click();
+  await expect(page.getByText("Copied the data")).toBeVisible();
+
+  await page.evaluate(() => Object.defineProperty(document, "execCommand", { value: () => false }));
+  await page.getByRole("button", { name: "Copy" }).click();
+  await page.getByRole("menuitem", { name: "Data as received" }).click();
+  const dialog = page.getByRole("dialog", { name: "Not copied" });
+  await expect(dialog.getByLabel("The text")).toHaveValue(`{"w":"${word}"}`);
+  expect(await page.evaluate(() => getSelection()?.toString())).toBe(`{"w":"${word}"}`);
+});

@@ -17,8 +17,7 @@ function copyBySelection(text: string): boolean {
   const area = document.createElement("textarea");
   area.value = text;
   area.readOnly = true;
-  area.style.position = "fixed";
-  area.style.opacity = "0";
+  area.className = "fixed opacity-0";
   document.body.append(area);
   area.select();
   let copied = false;

@@ -147,14 +147,14 @@ export function Note({
   look,
   fact,
   codes,
-  action,
+  actions,
   flush = false,
   children,
 }: {
   look: NoteLook;
   fact?: ReactNode;
   codes?: string | undefined;
-  action?: ReactNode;
+  actions?: ReactNode;
   flush?: boolean;
   children?: ReactNode;
 }) {
@@ -168,8 +168,8 @@ export function Note({
       <div className="min-w-0 flex-1 wrap-anywhere">
         {fact && <b className="font-semibold">{fact}</b>} {children}
         {codes && <div className="mt-1.5 mono-11 text-ink-2">{codes}</div>}
+        {actions && <div className="mt-2 flex flex-wrap gap-2">{actions}</div>}
       </div>
-      {action}
     </div>
   );
 }

@@ -22,16 +22,16 @@ export function EventFailed({
         look="error"
         fact={missing ? "There is no such event." : "The event could not be read."}
         codes={codes}
-      >
-        {missing ? "It may be older than the retention, or the address is not whole." : error.message}
-        {missing && <span className="mt-1 block mono-11 text-ink-2 wrap-anywhere">{open.name}</span>}
-        {!missing && (
-          <span className="mt-2 block">
+        actions={
+          !missing && (
             <Button size="small" icon="refresh" onClick={onRetry}>
               Try again
             </Button>
-          </span>
-        )}
+          )
+        }
+      >
+        {missing ? "It may be older than the retention, or the address is not whole." : error.message}
+        {missing && <span className="mt-1 block mono-11 text-ink-2 wrap-anywhere">{open.name}</span>}
       </Note>
     </div>
   );

@@ -55,7 +55,7 @@ export const EventRow = memo(function EventRow(props: RowProps) {
     role: "gridcell" as const,
     id: `${props.id}-${name}`,
     "data-field": name,
-    className: `relative overflow-hidden ${active === name ? "outline-2 -outline-offset-2 outline-focus rounded-1 bg-active" : ""} ${extra}`,
+    className: `relative overflow-hidden wide:h-full wide:content-center ${active === name ? "outline-2 -outline-offset-2 outline-focus rounded-1 bg-active" : ""} ${extra}`,
   });
   const actions = (field: Field) =>
     props.hovered === field && (
@@ -77,7 +77,7 @@ export const EventRow = memo(function EventRow(props: RowProps) {
       data-index={index}
       aria-rowindex={index + 2}
       aria-selected={current}
-      className={`grid h-full cursor-default grid-cols-[auto_auto_minmax(0,1fr)] grid-rows-[20px_18px] content-center gap-x-2.5 px-4 mono-12 whitespace-nowrap hairline wide:grid-cols-(--list-columns) wide:grid-rows-none wide:items-center wide:gap-x-2 wide:px-3 ${current ? "bg-accent-tint shadow-[inset_2px_0_0_var(--color-accent-fill)] group-focus-visible/list:outline-1 group-focus-visible/list:-outline-offset-1 group-focus-visible/list:outline-focus" : "hover:bg-hover"}`}
+      className={`grid h-full cursor-default grid-cols-[auto_auto_minmax(0,1fr)] grid-rows-[20px_18px] content-center gap-x-2.5 px-4 mono-12 whitespace-nowrap hairline wide:grid-cols-(--list-columns) wide:grid-rows-none wide:content-stretch wide:items-center wide:gap-x-2 wide:px-3 ${current ? "bg-accent-tint shadow-[inset_2px_0_0_var(--color-accent-fill)] group-focus-visible/list:outline-1 group-focus-visible/list:-outline-offset-1 group-focus-visible/list:outline-focus" : "hover:bg-hover"}`}
     >
       <span
         {...cell("time", current ? "text-ink" : "text-ink-2")}

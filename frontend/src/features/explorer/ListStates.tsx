@@ -108,23 +108,29 @@ export function FailedResults({
   const codes = error instanceof ApiError ? codesOf(error) : error.name;
   return (
     <div className="min-h-0 flex-1 overflow-auto p-4">
-      <Note look="error" fact={inQuery ? "The query was not run." : "The search failed."} codes={codes}>
-        {error.message}
-        <span className="mt-2 flex gap-2">
-          {!inQuery && (
-            <Button size="small" icon="refresh" onClick={onRetry}>
-              Try again
+      <Note
+        look="error"
+        fact={inQuery ? "The query was not run." : "The search failed."}
+        codes={codes}
+        actions={
+          <>
+            {!inQuery && (
+              <Button size="small" icon="refresh" onClick={onRetry}>
+                Try again
+              </Button>
+            )}
+            <Button
+              size="small"
+              look="ghost"
+              icon="copy"
+              onClick={() => copy(`${error.message}\n${codes}`, "the details")}
+            >
+              Copy details
             </Button>
-          )}
-          <Button
-            size="small"
-            look="ghost"
-            icon="copy"
-            onClick={() => copy(`${error.message}\n${codes}`, "the details")}
-          >
-            Copy details
-          </Button>
-        </span>
+          </>
+        }
+      >
+        {error.message}
       </Note>
     </div>
   );
