@@ -165,7 +165,7 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(context.WithoutCancel(ctx))
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after COMMIT it does nothing
 	columns := []string{
 		"ordinal", "occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "severity", "flags",
 		"facets_version", "source", "id", "type", "subject", "time_text", "datacontenttype", "tags", "facets", "lexemes", "record_key", "data",

@@ -1,7 +1,6 @@
 package consume
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -336,7 +335,11 @@ func TestBackoffIsJitteredAndCapped(t *testing.T) {
 			}
 		}
 	}
-	if fmt.Sprint(jitter(20)) == fmt.Sprint(jitter(20)) && jitter(20) == jitter(20) {
-		t.Error("no jitter")
+	different := map[time.Duration]bool{}
+	for range 50 {
+		different[jitter(20)] = true
+	}
+	if len(different) < 40 {
+		t.Errorf("%d different waits of 50", len(different))
 	}
 }
