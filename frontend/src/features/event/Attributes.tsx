@@ -84,7 +84,8 @@ export function Attributes({ detail, onAction }: { detail: EventDetail; onAction
 }
 
 export function lagText(occurred: string, received: string): string {
-  const later = Date.parse(received) >= Date.parse(occurred);
+  if (Date.parse(received) === Date.parse(occurred)) return "in the same millisecond";
+  const later = Date.parse(received) > Date.parse(occurred);
   return `${lag(occurred, received)} ${later ? "later" : "earlier"}`;
 }
 

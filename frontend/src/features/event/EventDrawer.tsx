@@ -91,11 +91,11 @@ function Header({
     <header className="flex-none border-b border-line py-2 pr-2 pl-4">
       <div className="flex items-start gap-2">
         {event?.severity && (
-          <span className="py-1">
+          <span className="py-2 wide:py-1">
             <Severity level={event.severity} />
           </span>
         )}
-        <h2 className="min-w-0 flex-1 py-1 font-mono text-[12px]/4 font-semibold wrap-anywhere">
+        <h2 className="min-w-0 flex-1 py-2 font-mono text-[12px]/4 font-semibold wrap-anywhere wide:py-1">
           <Visible text={event?.type ?? parseEventName(open.name)?.id ?? open.name} />
         </h2>
         <span className="flex">
