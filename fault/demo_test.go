@@ -2,10 +2,14 @@ package fault
 
 import (
 	"encoding/json"
+	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -122,5 +126,78 @@ func TestTheDemoAnswersTheBrowserWithoutATokenAndNobodyElse(t *testing.T) {
 	}
 	if code := ask(addr, "orl_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"); code != http.StatusUnauthorized {
 		t.Errorf("an unknown token is answered %d", code)
+	}
+}
+
+func TestTheDemoEndsClearlyWhenItsDatabaseIsKilledAndKeepsWhatItAcknowledged(t *testing.T) {
+	t.Parallel()
+	dir, addr := demoDir(t), apptest.FreeAddr(t)
+	c, file := startDemo(t, dir, addr)
+	l := startLoad(t, "one", "http://"+addr, file.ProducerToken, 4)
+	apptest.Eventually(t, time.Minute, func() bool { return l.count(acked) >= 100 }, func() string { return "the load does not flow" })
+	var pid int
+	found, err := filepath.Glob(filepath.Join(dir, "*", "postmaster.pid"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("found %v, %v", found, err)
+	}
+	text, err := os.ReadFile(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := fmt.Sscan(string(text), &pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	code, said := c.Wait(time.Minute)
+	if code != 1 || !strings.Contains(said, "embedded PostgreSQL has ended") {
+		t.Errorf("the demo ended with %d:\n%s", code, said)
+	}
+	startDemo(t, dir, addr)
+	l.stop()
+	apptest.Eventually(t, time.Minute, func() bool {
+		return len(pageThrough(t, addr, file.ReaderToken, "")) >= l.count(acked)
+	}, func() string { return "not every acknowledged event is stored" })
+}
+
+func TestABusyPortIsToldBeforeAnythingStarts(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	dir := demoDir(t)
+	out := apptest.Fails(t, []string{"ORIEL_ADDR=" + l.Addr().String(), "ORIEL_DATA_DIR=" + dir}, "demo")
+	if !strings.Contains(out, "ORIEL_ADDR") || !strings.Contains(out, "in use") {
+		t.Errorf("said:\n%s", out)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("the folder holds %v, %v", left, err)
+	}
+}
+
+func TestASecondSignalEndsTheProcessAtOnce(t *testing.T) {
+	t.Parallel()
+	addr := apptest.FreeAddr(t)
+	c, file := startDemo(t, demoDir(t), addr)
+	// A request that is being read holds the drain.
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := fmt.Fprintf(conn, "POST /v1/events HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Length: 10\r\n\r\nhalf", addr, file.ProducerToken); err != nil {
+		t.Fatal(err)
+	}
+	c.Signal(syscall.SIGINT)
+	apptest.Eventually(t, 10*time.Second, func() bool {
+		code, _ := apptest.Readiness("http://" + addr)
+		return code != http.StatusOK
+	}, func() string { return "the first signal changes nothing" })
+	c.Signal(syscall.SIGINT)
+	if code, said := c.Wait(5 * time.Second); code != 130 {
+		t.Errorf("ended with %d:\n%s", code, said)
 	}
 }

@@ -61,17 +61,31 @@ func (c migrateCommand) Run(p *process) error {
 }
 
 type tokenCommand struct {
-	Create struct {
-		Scope        []string       `required:"" help:"events:write, events:read, operate, admin:read or admin:write; repeatable."`
-		Name         string         `required:"" help:"What the token is for."`
-		SourcePrefix []string       `help:"Sources it may write; repeatable, any by default."`
-		Expires      *time.Duration `help:"How long it is valid, such as 720h; for ever by default."`
-	} `cmd:"" help:"Make a token and print it, once."`
+	Create createTokenCommand `cmd:"" help:"Make a token and print it, once."`
+	List   listTokensCommand  `cmd:"" help:"Show every token, without its secret."`
+	Revoke revokeTokenCommand `cmd:"" help:"End a token; replicas refuse it within two seconds."`
 }
 
-func (c tokenCommand) Run(p *process) error {
-	return app.CreateToken(p.ctx, p.cfg, p.out, c.Create.Name, c.Create.Scope, c.Create.SourcePrefix, c.Create.Expires)
+type createTokenCommand struct {
+	Scope        []string       `required:"" help:"events:write, events:read, operate, admin:read or admin:write; repeatable."`
+	Name         string         `required:"" help:"What the token is for."`
+	SourcePrefix []string       `sep:"none" help:"Sources it may write; repeatable, any by default."`
+	Expires      *time.Duration `help:"How long it is valid, such as 720h; for ever by default."`
 }
+
+func (c createTokenCommand) Run(p *process) error {
+	return app.CreateToken(p.ctx, p.cfg, p.out, c.Name, c.Scope, c.SourcePrefix, c.Expires)
+}
+
+type listTokensCommand struct{}
+
+func (listTokensCommand) Run(p *process) error { return app.ListTokens(p.ctx, p.cfg, p.out) }
+
+type revokeTokenCommand struct {
+	ID int64 `arg:"" help:"The token's id, from oriel token list."`
+}
+
+func (c revokeTokenCommand) Run(p *process) error { return app.RevokeToken(p.ctx, p.cfg, p.out, c.ID) }
 
 type consumerCommand struct {
 	AdoptTopic struct {
@@ -129,6 +143,9 @@ func run() int {
 		kong.Exit(func(code int) { os.Exit(min(code, 2)) })) // a wrong command line is 2, as usual
 	cfg, err := config.Read(os.Environ(), os.ReadFile)
 	if err != nil {
+		if name := parsed.Command(); name == "config" || name == "serve" {
+			err = cfg.AllMistakes(err)
+		}
 		fmt.Fprintln(os.Stderr, "oriel:", err)
 		return 2
 	}
@@ -137,12 +154,16 @@ func run() int {
 		fmt.Fprintln(os.Stderr, "oriel: ORIEL_LOG_LEVEL:", err)
 		return 2
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
-		<-ctx.Done()
-		// From here on the default action holds: a second Ctrl-C ends the process at once.
-		stop()
+		<-signals
+		cancel()
+		// A second one ends the process at once, also where a shell had it ignored.
+		<-signals
+		os.Exit(130)
 	}()
 	if err := parsed.Run(&process{ctx: ctx, cfg: cfg, out: os.Stdout, log: telemetry.NewLogger(os.Stderr, level)}); err != nil {
 		fmt.Fprintln(os.Stderr, "oriel:", err)

@@ -41,6 +41,8 @@ const storeConsumer = "store"
 type Options struct {
 	Version string
 	Demo    bool
+	// Listener is used instead of one of ORIEL_ADDR's; the App closes it.
+	Listener net.Listener
 	// TrimLog lets the maintain job bound the embedded broker's log: nothing below lowest is needed.
 	TrimLog func(ctx context.Context, lowest map[int32]int64) error
 }
@@ -139,7 +141,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		}
 		deps.SPA = pages.Handle
 	}
-	return a, a.addHTTP(ctx, cfg, deps)
+	return a, a.addHTTP(ctx, cfg, opts, deps)
 }
 
 func (a *App) push(name string, bound time.Duration, stop func(context.Context) error) {
@@ -224,14 +226,15 @@ func (a *App) addPublisher(cfg config.Config, kopts []kgo.Opt, tracer trace.Trac
 	return p, nil
 }
 
-func (a *App) addHTTP(ctx context.Context, cfg config.Config, deps httpapi.Deps) error {
+func (a *App) addHTTP(ctx context.Context, cfg config.Config, opts Options, deps httpapi.Deps) error {
 	server, err := httpapi.New(deps)
 	if err != nil {
 		return err
 	}
-	var lc net.ListenConfig
-	if a.listener, err = lc.Listen(ctx, "tcp", cfg.HTTP.Addr); err != nil {
-		return fmt.Errorf("ORIEL_ADDR: %w", err)
+	if a.listener = opts.Listener; a.listener == nil {
+		if a.listener, err = listen(ctx, cfg.HTTP.Addr); err != nil {
+			return err
+		}
 	}
 	a.push("http", 15*time.Second, server.Shutdown)
 	a.start = append(a.start, func(context.Context) error {
@@ -240,6 +243,15 @@ func (a *App) addHTTP(ctx context.Context, cfg config.Config, deps httpapi.Deps)
 	})
 	a.push("readiness", time.Second, func(context.Context) error { a.health.SetDraining(); return nil })
 	return nil
+}
+
+func listen(ctx context.Context, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("ORIEL_ADDR: %w", err)
+	}
+	return l, nil
 }
 
 // Addr is the address that the HTTP server listens on.

@@ -9,8 +9,11 @@ import (
 	"net"
 	"net/http"
 	"os/user"
+	"strings"
+	"text/tabwriter"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"oriel/server/auth"
@@ -20,10 +23,12 @@ import (
 	"oriel/server/schema"
 )
 
+var errNoDatabase = errors.New("ORIEL_DATABASE_URL: required, such as postgres://oriel@db:5432/oriel")
+
 // Migrate runs `oriel migrate`: the schema under a lock, and the topics where asked for.
 func Migrate(ctx context.Context, cfg config.Config, topics bool, out io.Writer, log *slog.Logger) error {
 	if cfg.Database.URL == "" {
-		return errors.New("ORIEL_DATABASE_URL: required")
+		return errNoDatabase
 	}
 	if err := schema.Migrate(ctx, cfg.Database.URL); err != nil {
 		return err
@@ -45,30 +50,87 @@ func Migrate(ctx context.Context, cfg config.Config, topics bool, out io.Writer,
 }
 
 // CreateToken runs `oriel token create` and prints the secret, once.
-func CreateToken(ctx context.Context, cfg config.Config, out io.Writer, name string, scopes, sourcePrefixes []string, expires *time.Duration) error {
-	pool, err := openPool(ctx, cfg.Database.URL, 4, "oriel-token", controlSession())
+func CreateToken(ctx context.Context, cfg config.Config, out io.Writer, name string, scopes, sourcePrefixes []string, lasting *time.Duration) error {
+	var until *time.Time
+	if lasting != nil {
+		t := time.Now().Add(*lasting)
+		until = &t
+	}
+	if err := auth.CheckNew(name, scopes, sourcePrefixes, until); err != nil {
+		return err
+	}
+	return withTokens(ctx, cfg, func(tokens *auth.Tokens) error {
+		secret, err := tokens.Create(ctx, name, scopes, sourcePrefixes, until)
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(out, secret)
+		return err
+	})
+}
+
+// ListTokens runs `oriel token list`: one line a token, with a head.
+func ListTokens(ctx context.Context, cfg config.Config, out io.Writer) error {
+	return withTokens(ctx, cfg, func(tokens *auth.Tokens) error {
+		all, err := tokens.List(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		day := func(t *time.Time) string {
+			if t == nil {
+				return "-"
+			}
+			return t.UTC().Format(time.RFC3339)
+		}
+		_, _ = fmt.Fprintln(table, "ID\tPREFIX\tNAME\tSCOPES\tSOURCES\tCREATED\tEXPIRES\tLAST USED\tREVOKED")
+		for _, t := range all {
+			sources := strings.Join(t.SourcePrefixes, ",")
+			if sources == "" {
+				sources = "any"
+			}
+			_, _ = fmt.Fprintf(table, "%d\torl_%s…\t%q\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Prefix, t.Name,
+				strings.Join(t.Scopes, ","), sources, day(&t.Created), day(t.Expires), day(t.LastUsed), day(t.RevokedTime))
+		}
+		return table.Flush()
+	})
+}
+
+// RevokeToken runs `oriel token revoke`.
+func RevokeToken(ctx context.Context, cfg config.Config, out io.Writer, id int64) error {
+	return withTokens(ctx, cfg, func(tokens *auth.Tokens) error {
+		if err := tokens.Revoke(ctx, id); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(out, "token %d is revoked\n", id)
+		return err
+	})
+}
+
+// withTokens opens the database for a command about tokens.
+func withTokens(ctx context.Context, cfg config.Config, do func(*auth.Tokens) error) error {
+	pool, err := openKnown(ctx, cfg, "oriel-token")
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	if err := schema.Check(ctx, pool); err != nil {
-		return err
+	return do(auth.NewTokens(pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))
+}
+
+// openKnown opens the database of a command and checks that its schema is ours.
+func openKnown(ctx context.Context, cfg config.Config, name string) (*pgxpool.Pool, error) {
+	if cfg.Database.URL == "" {
+		return nil, errNoDatabase
 	}
-	var until *time.Time
-	if expires != nil {
-		if *expires <= 0 {
-			return fmt.Errorf("--expires %s: must be above 0", *expires)
-		}
-		t := time.Now().Add(*expires)
-		until = &t
-	}
-	secret, err := auth.NewTokens(pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry()).
-		Create(ctx, name, scopes, sourcePrefixes, until)
+	pool, err := openPool(ctx, cfg.Database.URL, 4, name, controlSession())
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = fmt.Fprintln(out, secret)
-	return err
+	if err := schema.Check(ctx, pool); err != nil {
+		pool.Close()
+		return nil, err
+	}
+	return pool, nil
 }
 
 // AdoptTopic runs `oriel consumer adopt-topic`.
@@ -79,14 +141,11 @@ func AdoptTopic(ctx context.Context, cfg config.Config, out io.Writer, consumer,
 	if consumer != storeConsumer {
 		return fmt.Errorf("--consumer %q: there is only %q", consumer, storeConsumer)
 	}
-	pool, err := openPool(ctx, cfg.Database.URL, 4, "oriel-consumer", controlSession())
+	pool, err := openKnown(ctx, cfg, "oriel-consumer")
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	if err := schema.Check(ctx, pool); err != nil {
-		return err
-	}
 	opts, err := kafka.Options(kafkaConfig(cfg), slog.New(slog.DiscardHandler))
 	if err != nil {
 		return err

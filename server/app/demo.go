@@ -2,29 +2,29 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"oriel/server/auth"
 	"oriel/server/config"
 	"oriel/server/demo"
 	"oriel/server/embedded"
 	"oriel/server/kafka"
 	"oriel/server/schema"
 )
+
+// errPostgresEnded is why a demo ends by itself.
+var errPostgresEnded = errors.New("the embedded PostgreSQL has ended; what was acknowledged is kept: start the demo again")
+
+// demoJSON is the file of demoFile in the data folder.
+const demoJSON = "demo.json"
 
 // demoDatabase is the embedded server's database.
 const demoDatabase = "oriel"
@@ -42,9 +42,16 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 	if err := loopbackOnly(cfg.HTTP.Addr); err != nil {
 		return err
 	}
-	if cfg.Demo.Traffic != "on" && cfg.Demo.Traffic != "off" {
-		return fmt.Errorf("ORIEL_DEMO_TRAFFIC: %q is none of on, off", cfg.Demo.Traffic)
+	if err := cfg.ValidateDemo(); err != nil {
+		return err
 	}
+	// First, so that a busy port is told before anything is started.
+	listener, err := listen(ctx, cfg.HTTP.Addr)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	cfg.HTTP.Addr = listener.Addr().String()
 	dir, err := demoDir(cfg.DataDir, out)
 	if err != nil {
 		return err
@@ -58,6 +65,20 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 	}
 	defer func() { err = errors.Join(err, stopWithin(ctx, 20*time.Second, pg.Stop)) }()
 	say("PostgreSQL is up")
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	go func() {
+		select {
+		case <-pg.Done():
+			fail(errPostgresEnded)
+		case <-ctx.Done():
+		}
+	}()
+	defer func() {
+		if cause := context.Cause(ctx); errors.Is(cause, errPostgresEnded) {
+			err = errors.Join(cause, err)
+		}
+	}()
 	if err := ensureDatabase(ctx, pg.URL("postgres"), demoDatabase); err != nil {
 		return err
 	}
@@ -80,14 +101,13 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 		return err
 	}
 	say("schema is up to date")
-	file := filepath.Join(dir, "demo.json")
+	file := filepath.Join(dir, demoJSON)
 	known, err := demoTokens(ctx, cfg, file)
 	if err != nil {
 		return err
 	}
 	cfg.HTTP.PublicURL = "http://" + cfg.HTTP.Addr
-	cfg.HTTP.Roles = config.AllRoles()
-	opts := Options{Version: version, Demo: true, TrimLog: func(ctx context.Context, lowest map[int32]int64) error {
+	opts := Options{Version: version, Demo: true, Listener: listener, TrimLog: func(ctx context.Context, lowest map[int32]int64) error {
 		if size, err := broker.LogBytes(); err != nil || size <= cfg.Demo.LogBytes {
 			return err
 		}
@@ -165,32 +185,6 @@ func loopbackOnly(addr string) error {
 	return nil
 }
 
-// demoDir makes the data folder: the one asked for or, where another user could not reach it (a
-// checkout under a closed home, as root), one that it can.
-func demoDir(want string, out io.Writer) (string, error) {
-	dir, err := filepath.Abs(want)
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(dir, 0o711); err != nil {
-		return "", err
-	}
-	if closed := (&embedded.ClosedDirError{}); errors.As(embedded.Enterable(dir), &closed) {
-		sum := fnv.New32a()
-		_, _ = sum.Write([]byte(dir))
-		other := fmt.Sprintf("/var/lib/oriel-demo-%08x", sum.Sum32())
-		if err := os.MkdirAll(other, 0o711); err != nil {
-			return "", err
-		}
-		if _, err := fmt.Fprintf(out, "%s is closed to the user %s, as whom PostgreSQL must run: the data goes to %s\n", closed.Dir, closed.User, other); err != nil {
-			return "", err
-		}
-		dir = other
-	}
-	// PostgreSQL's user must pass through it.
-	return dir, os.Chmod(dir, 0o711)
-}
-
 // progress prints steps with the time since the start.
 func progress(out io.Writer) func(string, ...any) {
 	began := time.Now()
@@ -203,85 +197,4 @@ func stopWithin(ctx context.Context, bound time.Duration, stop func(context.Cont
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), bound)
 	defer cancel()
 	return stop(ctx)
-}
-
-// demoTokens keeps the tokens of an earlier run where the database still knows them.
-func demoTokens(ctx context.Context, cfg config.Config, file string) (demoFile, error) {
-	pool, err := openPool(ctx, cfg.Database.URL, 4, "oriel-demo", controlSession())
-	if err != nil {
-		return demoFile{}, err
-	}
-	defer pool.Close()
-	tokens := auth.NewTokens(pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	var known demoFile
-	if text, err := os.ReadFile(file); err == nil {
-		// A damaged file is written anew: its tokens then fail to verify below.
-		_ = json.Unmarshal(text, &known)
-	}
-	for _, t := range []struct {
-		secret *string
-		name   string
-		scope  string
-	}{
-		{&known.ProducerToken, "demo producer", auth.ScopeEventsWrite},
-		{&known.ReaderToken, "demo reader", auth.ScopeEventsRead},
-	} {
-		if p, err := tokens.Verify(ctx, *t.secret); err == nil && p.Has(t.scope) {
-			continue
-		}
-		if *t.secret, err = tokens.Create(ctx, t.name, []string{t.scope}, nil, nil); err != nil {
-			return demoFile{}, err
-		}
-	}
-	return known, nil
-}
-
-// writeDemoFile replaces the file at once, readable by its owner alone.
-func writeDemoFile(file string, content demoFile) error {
-	text, err := json.MarshalIndent(content, "", "  ")
-	if err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(file), ".demo-*.json")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name())
-	if err := errors.Join(f.Chmod(0o600), writeAll(f, append(text, '\n')), f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), file)
-}
-
-func writeAll(w io.Writer, text []byte) error {
-	_, err := w.Write(text)
-	return err
-}
-
-// webhooksDir finds the sample payloads: a copy in the data folder, else the npm package beside the
-// working folder or the program, which is copied so that the program alone suffices next time.
-func webhooksDir(dir string, log *slog.Logger) string {
-	kept := filepath.Join(dir, "webhooks-examples")
-	if _, err := os.Stat(kept); err == nil {
-		return kept
-	}
-	places := []string{"."}
-	if exe, err := os.Executable(); err == nil {
-		places = append(places, filepath.Dir(exe), filepath.Dir(filepath.Dir(exe)))
-	}
-	for _, place := range slices.Compact(places) {
-		found := filepath.Join(place, "node_modules", "@octokit", "webhooks-examples")
-		if _, err := os.Stat(found); err != nil {
-			continue
-		}
-		part := kept + ".part"
-		_ = os.RemoveAll(part)
-		if err := errors.Join(os.CopyFS(part, os.DirFS(found)), os.Rename(part, kept)); err != nil {
-			log.Warn("sample payloads were not copied", "error", err)
-			return found
-		}
-		return kept
-	}
-
-	return kept
 }

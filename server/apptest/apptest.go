@@ -137,6 +137,22 @@ func (c *Child) Exited() bool {
 	}
 }
 
+// Signal sends a signal to the process alone.
+func (c *Child) Signal(sig syscall.Signal) { _ = c.cmd.Process.Signal(sig) }
+
+// Wait waits until the process ends by itself, and returns its exit code and last lines.
+func (c *Child) Wait(within time.Duration) (int, string) {
+	c.t.Helper()
+	select {
+	case <-c.done:
+	case <-time.After(within):
+		c.t.Fatalf("the process did not end within %s", within)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.cmd.ProcessState.ExitCode(), strings.Join(c.tail, "\n")
+}
+
 // WaitReady waits until readiness says yes.
 func (c *Child) WaitReady(url string, within time.Duration) {
 	c.t.Helper()

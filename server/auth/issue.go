@@ -12,25 +12,34 @@ import (
 	"oriel/server/fault"
 )
 
-// Create stores a new token's hash and returns its secret, once. No prefixes means any source, a nil
-// expiry never.
-func (t *Tokens) Create(ctx context.Context, name string, scopes, sourcePrefixes []string, expires *time.Time) (string, error) {
+// CheckNew says what is wrong with a token that is to be made.
+func CheckNew(name string, scopes, sourcePrefixes []string, expires *time.Time) error {
+	var errs []error
 	if strings.TrimSpace(name) == "" {
-		return "", errors.New("a token needs a name")
+		errs = append(errs, errors.New("a token needs a name"))
 	}
 	if len(scopes) == 0 {
-		return "", fmt.Errorf("a token needs a scope: %s", strings.Join(Scopes(), ", "))
+		errs = append(errs, fmt.Errorf("a token needs a scope: %s", strings.Join(Scopes(), ", ")))
 	}
 	for _, s := range scopes {
 		if !slices.Contains(Scopes(), s) {
-			return "", fmt.Errorf("there is no scope %q: %s", s, strings.Join(Scopes(), ", "))
+			errs = append(errs, fmt.Errorf("there is no scope %q: %s", s, strings.Join(Scopes(), ", ")))
 		}
 	}
 	if slices.Contains(sourcePrefixes, "") {
-		return "", errors.New("an empty source prefix would allow any source: leave it out")
+		errs = append(errs, errors.New("an empty source prefix would allow any source: leave it out"))
 	}
 	if expires != nil && !time.Now().Before(*expires) {
-		return "", errors.New("the expiry is in the past")
+		errs = append(errs, errors.New("the expiry is in the past"))
+	}
+	return errors.Join(errs...)
+}
+
+// Create stores a new token's hash and returns its secret, once. No prefixes means any source, a nil
+// expiry never.
+func (t *Tokens) Create(ctx context.Context, name string, scopes, sourcePrefixes []string, expires *time.Time) (string, error) {
+	if err := CheckNew(name, scopes, sourcePrefixes, expires); err != nil {
+		return "", err
 	}
 	if len(sourcePrefixes) == 0 {
 		sourcePrefixes = nil

@@ -6,8 +6,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -36,9 +34,12 @@ type Config struct {
 	Kafka    Kafka
 	Store    Store
 	Log      Log
-	DataDir  string `env:"ORIEL_DATA_DIR" envDefault:".oriel"`
+	DataDir  string `env:"ORIEL_DATA_DIR" envDefault:".oriel"` // DefaultDataDir
 	Demo     Demo
 }
+
+// DefaultDataDir is the demo's data folder, in the working folder.
+const DefaultDataDir = ".oriel"
 
 // HTTP is the listener and how the world sees it.
 type HTTP struct {
@@ -129,7 +130,17 @@ func Read(environ []string, file func(string) ([]byte, error)) (Config, error) {
 	return cfg, nil
 }
 
-// named says which variable could not be read, where the library says which field.
+// unreadable is the value of one variable that could not be read.
+type unreadable struct {
+	name string
+	err  error
+}
+
+func (u *unreadable) Error() string { return fmt.Sprintf("%s: %v", u.name, u.err) }
+func (u *unreadable) Unwrap() error { return u.err }
+
+// named says which variables could not be read, where the library says which fields, and what each
+// accepts.
 func named(err error) error {
 	var all env.AggregateError
 	if !errors.As(err, &all) {
@@ -143,9 +154,26 @@ func named(err error) error {
 			continue
 		}
 		for _, f := range fields(&Config{}) {
-			if f.field == parse.Name {
-				errs[i] = fmt.Errorf("%s: %w", f.name, parse.Err)
+			if f.field != parse.Name {
+				continue
 			}
+			accepted := map[string]string{
+				"time.Duration": "a duration such as 10s", "config.Days": "days such as 91d",
+				"bool": "true or false", "int": "a whole number", "int32": "a whole number", "int64": "a whole number",
+			}[parse.Type.String()]
+			errs[i] = &unreadable{f.name, fmt.Errorf("%w; accepted is %s", parse.Err, accepted)}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// AllMistakes joins what Read could not read with what Validate finds in the rest.
+func (c Config) AllMistakes(read error) error {
+	errs := []error{read}
+	for line := range strings.Lines(fmt.Sprintln(c.Validate())) {
+		name, _, _ := strings.Cut(line, ":")
+		if !strings.Contains(read.Error(), name+":") && strings.HasPrefix(name, "ORIEL_") {
+			errs = append(errs, errors.New(strings.TrimSuffix(line, "\n")))
 		}
 	}
 	return errors.Join(errs...)
@@ -174,72 +202,3 @@ func readSecretFiles(vars map[string]string, file func(string) ([]byte, error)) 
 
 // Has tells whether the process has a role.
 func (h HTTP) Has(role string) bool { return slices.Contains(h.Roles, role) }
-
-// Validate reports everything that `oriel serve` cannot run with.
-func (c Config) Validate() error {
-	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if _, _, err := net.SplitHostPort(c.HTTP.Addr); err != nil {
-		bad("ORIEL_ADDR: %q is no host:port, such as 0.0.0.0:8080", c.HTTP.Addr)
-	}
-	c.HTTP.validate(bad)
-	if c.Database.URL == "" {
-		bad("ORIEL_DATABASE_URL: required, such as postgres://oriel@db:5432/oriel")
-	}
-	if c.Database.MaxConns < 4 {
-		bad("ORIEL_DATABASE_MAX_CONNS: %d is below 4", c.Database.MaxConns)
-	}
-	if len(c.Kafka.Brokers) == 0 {
-		bad("ORIEL_KAFKA_BROKERS: required, such as broker-1:9092,broker-2:9092")
-	}
-	c.Kafka.validate(bad)
-	if time.Duration(c.Store.Retention) < 48*time.Hour {
-		bad("ORIEL_RETENTION: %s is below the least, 2d", c.Store.Retention)
-	}
-	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
-		bad("ORIEL_LOG_LEVEL: %q is none of debug, info, warn, error", c.Log.Level)
-	}
-	return errors.Join(errs...)
-}
-
-func (h HTTP) validate(bad func(string, ...any)) {
-	if h.PublicURL == "" {
-		bad("ORIEL_PUBLIC_URL: required, the address that browsers use, such as https://oriel.example.com")
-	} else if u, err := url.Parse(h.PublicURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" {
-		bad("ORIEL_PUBLIC_URL: %q is no http or https address", h.PublicURL)
-	}
-	if len(h.Roles) == 0 {
-		bad("ORIEL_ROLES: at least one of %s", strings.Join(AllRoles(), ", "))
-	}
-	for _, r := range h.Roles {
-		if !slices.Contains(AllRoles(), r) {
-			bad("ORIEL_ROLES: %q is none of %s", r, strings.Join(AllRoles(), ", "))
-		}
-	}
-	if h.Deadline < 100*time.Millisecond || h.Deadline > time.Minute {
-		bad("ORIEL_PUBLISH_DEADLINE: %s is outside 100ms to 1m", h.Deadline)
-	}
-	if h.StopTimeout < time.Second {
-		bad("ORIEL_STOP_TIMEOUT: %s is below 1s", h.StopTimeout)
-	}
-}
-
-func (k Kafka) validate(bad func(string, ...any)) {
-	if k.Topic == "" || k.Group == "" {
-		bad("ORIEL_KAFKA_TOPIC and ORIEL_KAFKA_GROUP: must not be empty")
-	}
-	if k.Partitions < 1 || k.Partitions > 10000 {
-		bad("ORIEL_KAFKA_PARTITIONS: %d is outside 1 to 10000", k.Partitions)
-	}
-	switch k.SASL {
-	case "", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512":
-	default:
-		bad("ORIEL_KAFKA_SASL: %q is none of PLAIN, SCRAM-SHA-256, SCRAM-SHA-512", k.SASL)
-	}
-	if k.SessionTimeout < 6*time.Second || k.SessionTimeout > 30*time.Minute {
-		bad("ORIEL_KAFKA_SESSION_TIMEOUT: %s is outside 6s to 30m, a broker's own bounds", k.SessionTimeout)
-	}
-	if (k.SASL == "") != (k.Username == "") {
-		bad("ORIEL_KAFKA_SASL and ORIEL_KAFKA_USERNAME: set both or none")
-	}
-}

@@ -29,9 +29,10 @@ func TestDefaultsNeedOnlyTheThreeAddresses(t *testing.T) {
 
 func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
-	cfg := read(t, "ORIEL_ADDR=nowhere", "ORIEL_ROLES=web,cook", "ORIEL_RETENTION=1d", "ORIEL_KAFKA_SASL=GSSAPI", "ORIEL_LOG_LEVEL=loud", "ORIEL_PUBLIC_URL=oriel")
+	cfg := read(t, "ORIEL_ADDR=nowhere", "ORIEL_ROLES=web,cook", "ORIEL_RETENTION=1d", "ORIEL_KAFKA_SASL=GSSAPI", "ORIEL_LOG_LEVEL=loud", "ORIEL_PUBLIC_URL=oriel",
+		"ORIEL_KAFKA_TOPIC=bad topic!", "ORIEL_KAFKA_TLS_CA_FILE=/nope", "ORIEL_DATABASE_READ_URL=mysql://x")
 	err := cfg.Validate()
-	for _, want := range []string{"ORIEL_ADDR", "cook", "2d", "GSSAPI", "ORIEL_DATABASE_URL", "ORIEL_KAFKA_BROKERS", "loud", "ORIEL_PUBLIC_URL"} {
+	for _, want := range []string{"ORIEL_ADDR", "cook", "2d", "GSSAPI", "ORIEL_DATABASE_URL", "ORIEL_KAFKA_BROKERS", "loud", "ORIEL_PUBLIC_URL", "bad topic!", "/nope", "ORIEL_DATABASE_READ_URL"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not named in %v", want, err)
 		}
@@ -109,5 +110,22 @@ func TestFieldNamesAreUnique(t *testing.T) {
 			t.Errorf("%s and %s share the field name %s", other, f.name, f.field)
 		}
 		seen[f.field] = f.name
+	}
+}
+
+func TestWhatCannotBeReadHidesNoOtherMistake(t *testing.T) {
+	t.Parallel()
+	cfg, err := Read([]string{"ORIEL_STOP_TIMEOUT=5", "ORIEL_KAFKA_BROKERS=a", "ORIEL_PUBLIC_URL=https://u:hunter2@x"}, nil)
+	if err == nil {
+		t.Fatal("a number was read as a duration")
+	}
+	text := cfg.AllMistakes(err).Error()
+	for _, want := range []string{"ORIEL_STOP_TIMEOUT", "such as 10s", "ORIEL_KAFKA_BROKERS", "ORIEL_PUBLIC_URL", "ORIEL_DATABASE_URL"} {
+		if strings.Count(text, want) == 0 {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+	if strings.Count(text, "ORIEL_STOP_TIMEOUT") != 1 || strings.Contains(text, "hunter2") {
+		t.Errorf("said twice, or a secret shows:\n%s", text)
 	}
 }
