@@ -137,7 +137,7 @@ func (b *builder) set(name, value string, t Type) {
 	e := b.event
 	switch c {
 	case coreSpecVersion:
-		if b.version = true; value != specVersion {
+		if b.version = value != ""; b.version && value != specVersion { // an empty one is a missing one
 			b.unsupported(value)
 		}
 	case coreID:

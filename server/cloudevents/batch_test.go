@@ -65,6 +65,19 @@ func TestBatches(t *testing.T) {
 			t.Errorf("last: %+v", got[4])
 		}
 	})
+	t.Run("an element nested too deep fails alone, at any depth", func(t *testing.T) {
+		t.Parallel()
+		for _, n := range []int{513, 9_999, 10_001, 300_000} {
+			deep := strings.Repeat("[", n) + strings.Repeat("]", n)
+			got, err := decode("[" + structured(`,"data":`+deep) + "," + structured(`,"ext":`+deep) + "," + deep + "," + structured("") + "]")
+			if err != nil || len(got) != 4 || got[3].Err != nil {
+				t.Fatalf("%d deep: got %v, %v", n, got, err)
+			}
+			refusal{"DEPTH_EXCEEDED", "data", "512", ""}.check(t, got[0].Err.Violations)
+			refusal{"INVALID_ATTRIBUTE", "ext", "an array", "a string"}.check(t, got[1].Err.Violations)
+			refusal{"MALFORMED_JSON", "", "an array", "an object"}.check(t, got[2].Err.Violations)
+		}
+	})
 	t.Run("256 events are accepted", func(t *testing.T) {
 		t.Parallel()
 		got, err := decode("[" + strings.Repeat(structured("")+",", 255) + structured("") + "]")

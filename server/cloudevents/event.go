@@ -38,8 +38,8 @@ const (
 	Integer
 )
 
-// Extension is one extension attribute; Value is its canonical text (the text as sent for a String,
-// "true" or "false", the decimal digits).
+// Extension is one extension attribute; Value is its text as sent: that of a String, "true" or "false",
+// the digits of an Integer with the minus before them.
 type Extension struct {
 	Name  string
 	Type  Type

@@ -151,6 +151,7 @@ func TestBinaryRefusals(t *testing.T) {
 		"an empty id":                     {with("ce-id", " "), "", refusal{"MISSING_ATTRIBUTE", "id", "must not be empty", ""}},
 		"no source":                       {without("ce-source"), "", refusal{"MISSING_ATTRIBUTE", "source", "ce-source: ", ""}},
 		"no type":                         {without("ce-type"), "", refusal{"MISSING_ATTRIBUTE", "type", "ce-type: ", ""}},
+		"an empty specversion":            {with("ce-specversion", ""), "", refusal{"MISSING_ATTRIBUTE", "specversion", "ce-specversion: 1.0", "1.0"}},
 		"specversion 0.3":                 {with("ce-specversion", "0.3"), "", refusal{"UNSUPPORTED_SPEC_VERSION", "specversion", "ce-specversion: 1.0", "1.0"}},
 		"a Latin-1 byte":                  {required("ce-subject", "caf\xe9"), "", refusal{"INVALID_UTF8", "subject", "at byte 3; percent-encode", "percent-encoded"}},
 		"encoded bytes that are no UTF-8": {required("ce-subject", "%FF"), "", refusal{"INVALID_UTF8", "subject", "structured mode", ""}},

@@ -58,7 +58,7 @@ func TestStructuredMembersBecomeAttributes(t *testing.T) {
 		{"m", cloudevents.Integer, "2147483647"},
 		{"n", cloudevents.Integer, "-2147483648"},
 		{"off", cloudevents.Boolean, "false"},
-		{"zero", cloudevents.Integer, "0"},
+		{"zero", cloudevents.Integer, "-0"},
 		{"zz", cloudevents.String, "text"},
 	}
 	if e.Subject != "café" || e.DataContentType != "" || e.DataSchema != "https://x/y" || e.Mode != cloudevents.Structured {
@@ -152,7 +152,14 @@ func TestStructuredRefusals(t *testing.T) {
 		"data 513 deep":                        {structured(`,"data":` + strings.Repeat("[", 513) + strings.Repeat("]", 513)), refusal{"DEPTH_EXCEEDED", "data", "512", ""}},
 		"data 513 deep and then shallow":       {structured(`,"data":[` + strings.Repeat("[", 512) + strings.Repeat("]", 512) + `,[]]`), refusal{"DEPTH_EXCEEDED", "data", "512", ""}},
 		"data in base64 513 deep":              {structured(`,"data_base64":"` + strings.Repeat("W1tb", 171) + strings.Repeat("XV1d", 171) + `"`), refusal{"DEPTH_EXCEEDED", "data", "512", ""}},
-		"data 20,000 deep":                     {structured(`,"data":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000)), refusal{"DEPTH_EXCEEDED", "", "512", ""}},
+		"data 20,000 deep":                     {structured(`,"data":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000)), refusal{"DEPTH_EXCEEDED", "data", "512", ""}},
+		"an extension 20,000 deep":             {structured(`,"ext":` + strings.Repeat(`{"a":[`, 10000) + strings.Repeat("]}", 10000)), refusal{"INVALID_ATTRIBUTE", "ext", "an object", "a string"}},
+		"an id 20,000 deep":                    {strings.Replace(structured(``), `"id":"1"`, `"id":`+strings.Repeat("[", 20000)+strings.Repeat("]", 20000), 1), refusal{"INVALID_ATTRIBUTE", "id", "id is an array", "a string"}},
+		"data 20,000 deep and cut off":         {structured(`,"data":` + strings.Repeat("[", 20000)), refusal{"MALFORMED_JSON", "", "a value", ""}},
+		"data closed by the wrong bracket":     {structured(`,"data":[{"a":[1}]}`), refusal{"MALFORMED_JSON", "", "a comma or the array's end", ""}},
+		"an empty specversion":                 {strings.Replace(structured(``), `"1.0"`, `""`, 1), refusal{"MISSING_ATTRIBUTE", "specversion", "required", "1.0"}},
+		"base64 over two lines":                {structured(`,"data_base64":"QUJD\nREVG"`), refusal{"INVALID_ATTRIBUTE", "data_base64", "base64", "RFC 4648"}},
+		"base64 with a carriage return":        {structured(`,"data_base64":"QUJD\r"`), refusal{"INVALID_ATTRIBUTE", "data_base64", "base64", "RFC 4648"}},
 	} {
 		t.Run(sentence, func(t *testing.T) {
 			t.Parallel()

@@ -195,12 +195,6 @@ func tooDeep() Violation {
 // malformed is the refusal of a body that is no JSON.
 func malformed(err *syntaxError, body []byte) *Error {
 	at := strconv.Itoa(err.at)
-	if err.deep {
-		v := tooDeep()
-		v.Message = "The body is nested deeper than " + v.Limit + " levels at byte " + at + "."
-		v.Attribute = ""
-		return refuse(v)
-	}
 	message := "The body is not JSON: at byte " + at + ", " + err.what + "."
 	switch {
 	case len(body) == 0:

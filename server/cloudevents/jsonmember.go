@@ -3,7 +3,6 @@ package cloudevents
 import (
 	"bytes"
 	"encoding/base64"
-	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -85,11 +84,10 @@ func (b *builder) notScalar(name string, v []byte) {
 }
 
 // integer takes a number as an extension. The specification's Integer has 32 bits; what does not fit
-// would be rounded or refused by other consumers, so its sender decides, not we.
+// would be rounded or refused by other consumers, so its sender decides, not we. Its text stays, -0 too.
 func (b *builder) integer(name string, v []byte) {
-	n, err := strconv.ParseInt(string(v), 10, 32)
-	if err == nil {
-		b.set(name, strconv.FormatInt(n, 10), Integer)
+	if text := string(v); canonicalInteger(text) {
+		b.set(name, text, Integer)
 		return
 	}
 	if b.has(name) {
@@ -164,7 +162,8 @@ func unbase64(raw []byte) ([]byte, bool) {
 		return nil, false
 	}
 	text, whole := unquoteBytes(raw)
-	if !whole {
+	// Line feeds are not of the alphabet (RFC 4648, section 3.3), though the decoder passes over them.
+	if !whole || bytes.ContainsAny(text, "\r\n") {
 		return nil, false
 	}
 	data := make([]byte, base64.StdEncoding.DecodedLen(len(text)))

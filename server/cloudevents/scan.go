@@ -6,25 +6,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxNesting bounds what the scanner itself follows. It is above MaxDepth because data that is too
-// deep is still to be told apart from a text that is no JSON, and a record of the topic whose data is
-// too deep is stored as it is.
-const maxNesting = 10_000
-
 // scanner walks a JSON text (RFC 8259, strictly) without copying: it yields the bounds of values, so
-// that data can be kept byte for byte. Whether the text is UTF-8 is for the caller to check before.
+// that data can be kept byte for byte. It keeps the open brackets in a slice and follows any depth that a
+// body can have, so that what is too deep is refused alone, and told apart from what is no JSON. Whether the text is UTF-8 is for the caller to check before.
 type scanner struct {
-	b     []byte
-	i     int
-	depth int // open arrays and objects of the value being walked
-	max   int // the deepest of it
+	b   []byte
+	i   int
+	max int // the deepest nesting of the value walked last
 }
 
 // syntaxError is where the text stops being JSON.
 type syntaxError struct {
 	at   int
 	what string
-	deep bool // nested beyond maxNesting
 }
 
 func (s *scanner) space() {
@@ -58,7 +52,7 @@ func (s *scanner) next() byte {
 // value walks one value and gives its text, without the white space around it.
 func (s *scanner) value() ([]byte, *syntaxError) {
 	s.space()
-	s.depth, s.max = 0, 0
+	s.max = 0
 	start := s.i
 	if err := s.skip(); err != nil {
 		return nil, err
@@ -67,94 +61,87 @@ func (s *scanner) value() ([]byte, *syntaxError) {
 }
 
 func (s *scanner) skip() *syntaxError {
-	switch c := s.next(); c {
-	case '{':
-		return s.object()
-	case '[':
-		return s.array()
-	case '"':
-		return s.str()
-	case 't':
-		return s.literal("true")
-	case 'f':
-		return s.literal("false")
-	case 'n':
-		return s.literal("null")
-	default:
-		if c == '-' || c >= '0' && c <= '9' {
-			return s.number()
-		}
-		return s.fail("a value")
-	}
-}
-
-func (s *scanner) open() *syntaxError {
-	s.i++
-	s.depth++
-	s.max = max(s.max, s.depth)
-	if s.depth > maxNesting {
-		return &syntaxError{at: s.i - 1, what: "it is nested too deep", deep: true}
-	}
-	return nil
-}
-
-func (s *scanner) object() *syntaxError {
-	if err := s.open(); err != nil {
-		return err
-	}
-	if s.next() == '}' {
-		return s.closed()
-	}
+	var shallow [64]byte
+	open := shallow[:0] // the bracket of each array and object around the place
 	for {
-		if s.next() != '"' {
-			return s.fail("a member's name")
-		}
-		if err := s.str(); err != nil {
+		opened, err := s.begin()
+		if err != nil {
 			return err
 		}
-		if s.next() != ':' {
-			return s.fail("a colon")
+		if opened != 0 {
+			open = append(open, opened)
+			s.max = max(s.max, len(open))
+			if s.next() != closing(opened) {
+				if err := s.name(opened); err != nil {
+					return err
+				}
+				continue
+			}
 		}
-		s.i++
-		if err := s.skip(); err != nil {
-			return err
-		}
-		switch s.next() {
-		case ',':
-			s.i++
-		case '}':
-			return s.closed()
-		default:
-			return s.fail("a comma or the object's end")
-		}
-	}
-}
-
-func (s *scanner) array() *syntaxError {
-	if err := s.open(); err != nil {
-		return err
-	}
-	if s.next() == ']' {
-		return s.closed()
-	}
-	for {
-		if err := s.skip(); err != nil {
-			return err
-		}
-		switch s.next() {
-		case ',':
-			s.i++
-		case ']':
-			return s.closed()
-		default:
+		for len(open) > 0 { // a value has ended, or nothing is between the brackets
+			around := open[len(open)-1]
+			if c := s.next(); c == closing(around) {
+				s.i++
+				open = open[:len(open)-1]
+				continue
+			} else if c == ',' {
+				s.i++
+				if err := s.name(around); err != nil {
+					return err
+				}
+				break
+			}
+			if around == '{' {
+				return s.fail("a comma or the object's end")
+			}
 			return s.fail("a comma or the array's end")
 		}
+		if len(open) == 0 {
+			return nil
+		}
 	}
 }
 
-func (s *scanner) closed() *syntaxError {
+// begin walks a scalar, or over the opening bracket of an array or an object, which it then gives.
+func (s *scanner) begin() (opened byte, _ *syntaxError) {
+	switch c := s.next(); c {
+	case '{', '[':
+		s.i++
+		return c, nil
+	case '"':
+		return 0, s.str()
+	case 't':
+		return 0, s.literal("true")
+	case 'f':
+		return 0, s.literal("false")
+	case 'n':
+		return 0, s.literal("null")
+	default:
+		if c == '-' || c >= '0' && c <= '9' {
+			return 0, s.number()
+		}
+		return 0, s.fail("a value")
+	}
+}
+
+// closing is the bracket that ends what opened begins: two code points on, for both.
+func closing(opened byte) byte { return opened + 2 }
+
+// name walks the name and the colon before a member of an object; an element of an array has none.
+func (s *scanner) name(around byte) *syntaxError {
+	if around == '[' {
+		return nil
+	}
+	if s.next() != '"' {
+		return s.fail("a member's name")
+	}
+	if err := s.str(); err != nil {
+		return err
+	}
+	if s.next() != ':' {
+		return s.fail("a colon")
+	}
 	s.i++
-	s.depth--
 	return nil
 }
 

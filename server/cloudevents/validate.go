@@ -208,10 +208,10 @@ func validName(name string) bool {
 	return true
 }
 
-// canonicalInteger says whether s is the canonical text of a 32-bit signed integer.
+// canonicalInteger says whether s is a 32-bit signed integer as JSON writes one; so 0 has two texts.
 func canonicalInteger(s string) bool {
 	n, err := strconv.ParseInt(s, 10, 32)
-	return err == nil && strconv.FormatInt(n, 10) == s
+	return err == nil && (strconv.FormatInt(n, 10) == s || s == "-0")
 }
 
 // plain says that s is printable ASCII, which nearly every value is.
