@@ -33,23 +33,24 @@ func (w window) check(e *cloudevents.Event) *fault.Error {
 	if !e.Time.Before(w.from) && !e.Time.After(w.until) {
 		return nil
 	}
-	edge, off := "before", w.from.Sub(e.Time)
+	off := span(e.Time, w.from) + " before"
 	if e.Time.After(w.until) {
-		edge, off = "after", e.Time.Sub(w.until)
+		off = span(w.until, e.Time) + " after"
 	}
 	accepted := w.from.Format(time.RFC3339Nano) + " to " + w.until.Format(time.RFC3339Nano)
 	return fault.New(fault.InvalidArgument, fault.ReasonTimeOutOfWindow,
-		fmt.Sprintf("time %s lies %s %s the accepted window, %s, both inclusive; the server's clock says %s.",
-			e.TimeText, span(off), edge, accepted, w.at.Format(time.RFC3339Nano)),
+		fmt.Sprintf("time %s lies %s the accepted window, %s, both inclusive; the server's clock says %s.",
+			e.TimeText, off, accepted, w.at.Format(time.RFC3339Nano)),
 		"attribute", "time", "value", e.TimeText, "accepted", accepted)
 }
 
-// span is a duration for a person.
-func span(d time.Duration) string {
-	if d >= 2*day {
-		return fmt.Sprintf("%d days", d/day)
+// span is how far two instants are apart, for a person. A time.Duration ends at 292 years.
+func span(from, to time.Time) string {
+	const secondsOfDay = int64(day / time.Second)
+	if days := (to.Unix() - from.Unix()) / secondsOfDay; days >= 2 {
+		return fmt.Sprintf("%d days", days)
 	}
-	return d.String()
+	return to.Sub(from).String()
 }
 
 func checkSource(e *cloudevents.Event, prefixes []string) *fault.Error {

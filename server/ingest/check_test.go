@@ -67,6 +67,32 @@ func TestTheTimeWindowIncludesBothItsEnds(t *testing.T) {
 	}
 }
 
+func TestHowFarATimeIsOffIsTold(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
+	w := window{at, at.Add(-90 * day), at.Add(day)}
+	for text, want := range map[string]string{
+		"0000-01-01T00:00:00Z":      "740225 days before",
+		"1700-01-01T00:00:00Z":      "119312 days before",
+		"9999-12-31T23:59:59Z":      "2912108 days after",
+		"2026-12-01T12:00:01Z":      "1s after",
+		"2026-08-31T12:00:00Z":      "24h0m0s before",
+		"2026-12-04T13:30:00+01:00": "3 days after",
+	} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			instant, err := cloudevents.ParseTime(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := w.check(&cloudevents.Event{Time: instant, TimeText: text})
+			if got == nil || !strings.Contains(got.Message, text+" lies "+want+" the accepted window") {
+				t.Fatalf("got %v, want %q", got, want)
+			}
+		})
+	}
+}
+
 func TestAnErrorOfTheWholeRequest(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 1)

@@ -49,7 +49,7 @@ func (p *Publisher) classify(err error, doubtful bool) *fault.Error {
 	}
 	var said *kerr.Error
 	if errors.As(err, &said) {
-		if kind, ok := refusalOf(said); ok {
+		if kind, ok := refusalOf(said); ok && !doubtful {
 			return fault.Wrap(err, kind, fault.ReasonBrokerRefused,
 				fmt.Sprintf("The broker refused the event: %s. It was not published.", said.Message))
 		}

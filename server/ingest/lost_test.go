@@ -45,13 +45,23 @@ func TestAnAnswerThatIsLostOnTheWayMakesNoSecondRecord(t *testing.T) {
 
 func TestANoAfterALostAnswerLeavesTheOutcomeUnknown(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 1)
-	s := &stall{}
-	p, _ := newPublisher(t, c.ListenAddrs(), setup{opts: []kgo.Opt{kgo.Dialer(s.dial)}})
-	answer := sentUnanswered(t, c, p, s)
-	c.Fault(kfake.Fault{Keys: produces, Err: kerr.TopicAuthorizationFailed, Count: -1})
-	s.cut()
-	refused(t, <-answer, fault.Unavailable, fault.ReasonOutcomeUnknown)
+	for name, no := range map[string]*kerr.Error{
+		"of an outage":   kerr.TopicAuthorizationFailed,
+		"to the record":  kerr.InvalidRecord,
+		"to its size":    kerr.MessageTooLarge,
+		"to its content": kerr.CorruptMessage,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, 1)
+			s := &stall{}
+			p, _ := newPublisher(t, c.ListenAddrs(), setup{opts: []kgo.Opt{kgo.Dialer(s.dial)}})
+			answer := sentUnanswered(t, c, p, s)
+			c.Fault(kfake.Fault{Keys: produces, Err: no, Count: -1})
+			s.cut()
+			refused(t, <-answer, fault.Unavailable, fault.ReasonOutcomeUnknown)
+		})
+	}
 }
 
 func TestAnEventWhoseSenderLeftBeforeItWasSentIsStillSent(t *testing.T) {
