@@ -2,7 +2,7 @@
 FROM node:24-bookworm-slim AS app
 WORKDIR /src
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=optional
+RUN npm ci
 COPY . .
 RUN npm run build
 

@@ -125,7 +125,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		}
 	}
 	if cfg.HTTP.Has(config.RoleWeb) {
-		read, err := openPool(ctx, readURL(cfg), cfg.Database.MaxConns, "oriel-read", readSession())
+		read, err := openPool(ctx, cfg.Database.URL, cfg.Database.MaxConns, "oriel-read", readSession())
 		if err != nil {
 			return nil, err
 		}
@@ -329,13 +329,6 @@ func kafkaConfig(cfg config.Config) kafka.Config {
 		TLS: cfg.Kafka.TLS, TLSCAFile: cfg.Kafka.TLSCAFile,
 		SASL: cfg.Kafka.SASL, Username: cfg.Kafka.Username, Password: cfg.Kafka.Password,
 	}
-}
-
-func readURL(cfg config.Config) string {
-	if cfg.Database.ReadURL != "" {
-		return cfg.Database.ReadURL
-	}
-	return cfg.Database.URL
 }
 
 // instance names this process to people who read a checkpoint's owner.

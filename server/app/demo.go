@@ -82,7 +82,7 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 	if err := ensureDatabase(ctx, pg.URL("postgres"), demoDatabase); err != nil {
 		return err
 	}
-	cfg.Database.URL, cfg.Database.ReadURL = pg.URL(demoDatabase), ""
+	cfg.Database.URL = pg.URL(demoDatabase)
 
 	broker, err := kafka.StartEmbedded(filepath.Join(dir, "kafka"), 0,
 		map[string]int{cfg.Kafka.Topic: cfg.Kafka.Partitions}, log)

@@ -55,7 +55,6 @@ type HTTP struct {
 // Database is PostgreSQL.
 type Database struct {
 	URL      string `env:"ORIEL_DATABASE_URL" secret:"url"`
-	ReadURL  string `env:"ORIEL_DATABASE_READ_URL" secret:"url"`
 	MaxConns int32  `env:"ORIEL_DATABASE_MAX_CONNS" envDefault:"16"`
 }
 

@@ -30,9 +30,9 @@ func TestDefaultsNeedOnlyTheThreeAddresses(t *testing.T) {
 func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	cfg := read(t, "ORIEL_ADDR=nowhere", "ORIEL_ROLES=web,cook", "ORIEL_RETENTION=1d", "ORIEL_KAFKA_SASL=GSSAPI", "ORIEL_LOG_LEVEL=loud", "ORIEL_PUBLIC_URL=oriel",
-		"ORIEL_KAFKA_TOPIC=bad topic!", "ORIEL_KAFKA_TLS_CA_FILE=/nope", "ORIEL_DATABASE_READ_URL=mysql://x")
+		"ORIEL_KAFKA_TOPIC=bad topic!", "ORIEL_KAFKA_TLS_CA_FILE=/nope")
 	err := cfg.Validate()
-	for _, want := range []string{"ORIEL_ADDR", "cook", "2d", "GSSAPI", "ORIEL_DATABASE_URL", "ORIEL_KAFKA_BROKERS", "loud", "ORIEL_PUBLIC_URL", "bad topic!", "/nope", "ORIEL_DATABASE_READ_URL"} {
+	for _, want := range []string{"ORIEL_ADDR", "cook", "2d", "GSSAPI", "ORIEL_DATABASE_URL", "ORIEL_KAFKA_BROKERS", "loud", "ORIEL_PUBLIC_URL", "bad topic!", "/nope"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not named in %v", want, err)
 		}
@@ -61,7 +61,7 @@ func TestASecretComesFromItsFile(t *testing.T) {
 
 func TestTheDumpShowsNoSecret(t *testing.T) {
 	t.Parallel()
-	cfg := read(t, "ORIEL_DATABASE_URL=postgres://u:hunter2@db/oriel", "ORIEL_DATABASE_READ_URL=postgres://db/oriel?user=u&password=hunter2", "ORIEL_KAFKA_PASSWORD=hunter2", "ORIEL_KAFKA_BROKERS=a:1,b:2")
+	cfg := read(t, "ORIEL_DATABASE_URL=postgres://u:hunter2@db/oriel?password=hunter2", "ORIEL_KAFKA_PASSWORD=hunter2", "ORIEL_KAFKA_BROKERS=a:1,b:2")
 	var out strings.Builder
 	if err := cfg.Dump(&out); err != nil {
 		t.Fatal(err)
@@ -72,6 +72,16 @@ func TestTheDumpShowsNoSecret(t *testing.T) {
 	for _, want := range []string{"ORIEL_RETENTION=91d\n", "ORIEL_KAFKA_BROKERS=a:1,b:2\n", "ORIEL_KAFKA_PASSWORD=(redacted)\n", "@db/oriel"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing in\n%s", want, out.String())
+		}
+	}
+}
+
+func TestAnAddressOfAnotherDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	for url, ok := range map[string]bool{"mysql://x": false, "db:5432": false, "host=db dbname=oriel": true, "postgresql://db/oriel": true} {
+		err := read(t, "ORIEL_DATABASE_URL="+url, "ORIEL_KAFKA_BROKERS=a:1", "ORIEL_PUBLIC_URL=https://x").Validate()
+		if (err == nil) != ok {
+			t.Errorf("%s gave %v", url, err)
 		}
 	}
 }

@@ -52,12 +52,10 @@ func (d Database) validate(bad func(string, ...any)) {
 	if d.URL == "" {
 		bad("ORIEL_DATABASE_URL: required, such as postgres://oriel@db:5432/oriel")
 	}
-	for name, text := range map[string]string{"ORIEL_DATABASE_URL": d.URL, "ORIEL_DATABASE_READ_URL": d.ReadURL} {
-		// Beside a URL, PostgreSQL's own form of words is accepted: host=db dbname=oriel.
-		scheme, _, isURL := strings.Cut(text, "://")
-		if text != "" && isURL && scheme != "postgres" && scheme != "postgresql" || text != "" && !isURL && !strings.Contains(text, "=") {
-			bad("%s: is no address of a PostgreSQL, such as postgres://oriel@db:5432/oriel", name)
-		}
+	// Beside a URL, PostgreSQL's own form of words is accepted: host=db dbname=oriel.
+	scheme, _, isURL := strings.Cut(d.URL, "://")
+	if d.URL != "" && (isURL && scheme != "postgres" && scheme != "postgresql" || !isURL && !strings.Contains(d.URL, "=")) {
+		bad("ORIEL_DATABASE_URL: is no address of a PostgreSQL, such as postgres://oriel@db:5432/oriel")
 	}
 	if d.MaxConns < 4 {
 		bad("ORIEL_DATABASE_MAX_CONNS: %d is below 4", d.MaxConns)

@@ -11,7 +11,7 @@ const say = (o) => console.log(JSON.stringify(o));
 
 async function post(mode, headers, body) {
   const response = await fetch(target, { method: "POST", headers: { ...headers, authorization }, body });
-  say({ mode, status: response.status, answer: await response.text(), body });
+  say({ mode, status: response.status, answer: await response.text(), headers, body });
 }
 
 const event = (id, attributes) => new CloudEvent({ id, source, time, type: "sdk.test.v1", ...attributes });
@@ -42,7 +42,7 @@ for (const mode of [Mode.BINARY, Mode.STRUCTURED]) {
   const emit = emitterFor(
     async (m) => {
       const answer = await httpTransport(target)({ ...m, headers: { ...m.headers, authorization } });
-      say({ mode, status: 0, answer: answer.body, body: m.body });
+      say({ mode, status: 0, answer: answer.body, headers: m.headers, body: m.body });
     },
     { mode },
   );
