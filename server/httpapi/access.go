@@ -29,6 +29,9 @@ type route struct {
 	handler fiber.Handler
 }
 
+// tokenOnly says that nothing but an API token opens the route: neither a cookie nor the demo's sign-in.
+func (r *route) tokenOnly() bool { return r.access == canWrite }
+
 // methods are those that reach the route: HEAD comes with GET.
 func (r *route) methods() []string {
 	if r.method == fiber.MethodGet {

@@ -110,6 +110,35 @@ func TestEveryGuardedRouteRefusesWhoMayNot(t *testing.T) {
 		if need == anyone {
 			continue
 		}
+		if need == canWrite {
+			for what, header := range map[string][]string{
+				"a command line without a token": nil,
+				"another site's page":            {"Origin", "https://evil.example.net", "Sec-Fetch-Site", "cross-site"},
+				"a name that is not ours":        {"Host", "10.0.0.7:8080"},
+			} {
+				t.Run(name+" from "+what, func(t *testing.T) {
+					t.Parallel()
+					r := e.do(e.request(method, path, "", header...))
+					r.failure(t, 401, fault.ReasonTokenMissing)
+					if got := r.Header.Get("WWW-Authenticate"); got != `Bearer realm="oriel"` {
+						t.Errorf("challenge %q", got)
+					}
+				})
+			}
+			for _, credentials := range []string{"Basic YTpi", "orl_writer"} {
+				t.Run(name+" with the credentials "+credentials, func(t *testing.T) {
+					t.Parallel()
+					r := e.do(e.request(method, path, "", "Authorization", credentials))
+					f := r.failure(t, 401, fault.ReasonTokenInvalid)
+					if !strings.Contains(f.Message, "Authorization: Bearer orl_") || f.Details[0].Metadata["accepted"] == "" {
+						t.Errorf("%+v does not say what is accepted", f)
+					}
+					if got := r.Header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") {
+						t.Errorf("challenge %q", got)
+					}
+				})
+			}
+		}
 		t.Run(name+" without the scope", func(t *testing.T) {
 			t.Parallel()
 			r := e.do(e.request(method, path, nobody))

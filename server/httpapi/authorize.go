@@ -142,8 +142,8 @@ func (s *Server) authenticate(c *fiber.Ctx, call *call) (*auth.Principal, error)
 		return s.deps.Tokens.Verify(c.UserContext(), token)
 	case call.shape.authorization != "":
 		return nil, fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid,
-			"The Authorization header is of another scheme.", "accepted", "Bearer and an API token")
-	case s.deps.Config.Demo && loopback(c.Context().RemoteIP()):
+			"The Authorization header is not of the scheme Bearer; send Authorization: Bearer orl_…", "accepted", "Bearer and an API token")
+	case !call.route.tokenOnly() && s.deps.Config.Demo && loopback(c.Context().RemoteIP()):
 		own := (*s.origins.Load())[strings.ToLower(string(c.Context().URI().Host()))]
 		if err := sameOrigin(call, own, false); err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 
 	"oriel/server/cloudevents"
 	"oriel/server/fault"
@@ -26,15 +27,15 @@ func readBody(c *fiber.Ctx, call *call) ([]byte, error) {
 			"Content-Encoding "+strconv.Quote(e)+" is not accepted; send the body as it is.",
 			"attribute", "content-encoding", "value", e, "accepted", "identity")
 	}
+	if call.shape.oversized() {
+		return nil, bodyTooLarge()
+	}
 	stream := c.Context().RequestBodyStream()
 	if stream == nil {
 		call.consumed = true
 		return nil, nil
 	}
 	length := c.Request().Header.ContentLength() // -1 is chunked
-	if length > cloudevents.MaxBody {
-		return nil, bodyTooLarge()
-	}
 	var body []byte
 	var err error
 	if length >= 0 {
@@ -45,11 +46,16 @@ func readBody(c *fiber.Ctx, call *call) ([]byte, error) {
 		_, err = buffer.ReadFrom(io.LimitReader(stream, cloudevents.MaxBody+1))
 		body = buffer.Bytes()
 	}
+	dry := ranDry(c.Context().Conn())
 	if err != nil {
-		return nil, bodyBroken(err)
+		return nil, bodyBroken(err, dry)
 	}
 	if len(body) > cloudevents.MaxBody {
 		return nil, bodyTooLarge()
+	}
+	// The framework takes a connection that ends between two chunks for the end of the body.
+	if length < 0 && dry {
+		return nil, bodyBroken(io.ErrUnexpectedEOF, dry)
 	}
 	call.consumed = true
 	if len(body) == 0 {
@@ -58,28 +64,42 @@ func readBody(c *fiber.Ctx, call *call) ([]byte, error) {
 	return body, nil
 }
 
+// passOver makes the framework neither wait for the first bytes of a body that is declared too large nor
+// ask for them: it is told that there is none, and the handlers see the declaration in the header lines.
+func passOver(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
+	if header.ContentLength() > cloudevents.MaxBody {
+		header.SetContentLength(0)
+		header.Del(fiber.HeaderExpect)
+	}
+	return fasthttp.RequestConfig{}
+}
+
 func bodyTooLarge() error {
 	limit := strconv.Itoa(cloudevents.MaxBody)
 	return fault.New(fault.TooLarge, fault.ReasonBodyTooLarge,
 		"The body is larger than the limit of "+limit+" bytes.", "attribute", "body", "limit", limit)
 }
 
-func bodyBroken(err error) error {
+func bodyBroken(err error, dry bool) error {
 	var network net.Error
 	if errors.Is(err, os.ErrDeadlineExceeded) || errors.As(err, &network) && network.Timeout() {
 		return fault.Wrap(err, fault.TimedOut, fault.ReasonRequestTimeout, "The body did not arrive in time.")
 	}
-	return fault.Wrap(err, fault.InvalidArgument, fault.ReasonMalformedRequest, "The body ends early or its chunks are malformed.")
+	message := "The chunks of the body are malformed."
+	if dry {
+		message = "The body ended early: the sender closed the connection before all of it had come."
+	}
+	return fault.Wrap(err, fault.InvalidArgument, fault.ReasonMalformedRequest, message, "attribute", "body")
 }
 
 // settleBody leaves the connection fit for its next request, or closes it after this answer: the
 // framework would take what was not read for a request.
 func settleBody(c *fiber.Ctx, call *call) {
 	stream := c.Context().RequestBodyStream()
-	if stream == nil || call.consumed {
+	if call.consumed || stream == nil && !call.shape.oversized() {
 		return
 	}
-	if length := c.Request().Header.ContentLength(); length >= 0 && length <= prefetched {
+	if length := c.Request().Header.ContentLength(); !call.shape.oversized() && length >= 0 && length <= prefetched {
 		if n, err := io.Copy(io.Discard, stream); err == nil && n == int64(length) {
 			return
 		}

@@ -107,6 +107,9 @@ func TestRefusalsBeforeTheBodyIsRead(t *testing.T) {
 		"a bad token comes before the size":      {post("/v1/events", "orl_unknown", huge, ""), 401, fault.ReasonTokenInvalid},
 		"a missing scope comes before the size":  {post("/v1/events", reader, huge, ""), 403, fault.ReasonScopeMissing},
 		"a declared size needs no bytes":         {post("/v1/events", writer, huge, ""), 413, fault.ReasonBodyTooLarge},
+		"one byte too many needs no bytes":       {post("/v1/events", writer, fmt.Sprintf("Content-Length: %d", cloudevents.MaxBody+1), ""), 413, fault.ReasonBodyTooLarge},
+		"a declared size is not asked for":       {post("/v1/events", writer, "Content-Length: 3000000", "Expect: 100-continue", ""), 413, fault.ReasonBodyTooLarge},
+		"a path without a route wants no body":   {post("/v1/nothing", writer, huge, ""), 404, fault.ReasonNotFound},
 		"a compressed body":                      {post("/v1/events", writer, "Content-Encoding: gzip", "Content-Length: 10", ""), 415, fault.ReasonUnsupportedEncoding},
 		"a bad token with an endless body":       {post("/v1/events", "orl_unknown", "Transfer-Encoding: chunked", "") + chunk("x"), 401, fault.ReasonTokenInvalid},
 		"an encoding that is named with another": {post("/v1/events", writer, "Content-Encoding: identity", "Content-Encoding: br", "Content-Length: 0", ""), 415, fault.ReasonUnsupportedEncoding},
@@ -124,12 +127,6 @@ func TestRefusalsBeforeTheBodyIsRead(t *testing.T) {
 			}
 			if _, err := io.WriteString(c2, c.request); err != nil {
 				t.Fatal(err)
-			}
-			if strings.Contains(c.request, huge) {
-				// The framework waits for the first bytes of a body before any handler runs.
-				if _, err := io.WriteString(c2, strings.Repeat("x", prefetched)); err != nil {
-					t.Fatal(err)
-				}
 			}
 			e.next(bufio.NewReader(c2)).failure(t, c.code, c.reason)
 		})
@@ -197,12 +194,20 @@ func TestMalformedRequestsAreRefusedAndEndTheConnection(t *testing.T) {
 		reason  string
 	}{
 		"a length and chunks":          {post("/v1/events", writer, "Content-Length: 3", "Transfer-Encoding: chunked", "") + "0\r\n\r\n", 400, fault.ReasonMalformedRequest},
-		"two lengths":                  {post("/v1/events", writer, "Content-Length: 3", "Content-Length: 4", "") + "abcd", 400, fault.ReasonMalformedRequest},
+		"two content lengths":          {post("/v1/events", writer, "Content-Length: 3", "Content-Length: 4", "") + "abcd", 400, fault.ReasonMalformedRequest},
 		"another transfer encoding":    {post("/v1/events", writer, "Transfer-Encoding: gzip, chunked", "") + "0\r\n\r\n", 400, fault.ReasonMalformedRequest},
 		"two hosts":                    {post("/v1/events", writer, "Host: other", "Content-Length: 0", ""), 400, fault.ReasonMalformedRequest},
 		"two content types":            {post("/v1/events", writer, "Content-Type: a/b", "Content-Type: c/d", "Content-Length: 0", ""), 400, fault.ReasonMalformedRequest},
 		"a folded header":              {post("/v1/events", writer, "Ce-Id: 1", " 2", "Content-Length: 0", ""), 400, fault.ReasonMalformedRequest},
 		"a length that is no number":   {post("/v1/events", writer, "Content-Length: many", ""), 400, fault.ReasonMalformedRequest},
+		"no host":                      {lines("POST /v1/events HTTP/1.1", "Authorization: Bearer "+writer, "Content-Length: 0", ""), 400, fault.ReasonMalformedRequest},
+		"an empty host":                {lines("POST /v1/events HTTP/1.1", "Host:", "Authorization: Bearer "+writer, "Content-Length: 0", ""), 400, fault.ReasonMalformedRequest},
+		"a user before the host":       {lines("GET /v1/session HTTP/1.1", "Host: user@events.example.com", "Authorization: Bearer "+writer, ""), 400, fault.ReasonMalformedRequest},
+		"a user in the target":         {lines("GET http://user@events.example.com/v1/session HTTP/1.1", "Host: events.example.com", "Authorization: Bearer "+writer, ""), 400, fault.ReasonMalformedRequest},
+		"a host in the path":           {lines("GET //events.example.com/v1/session HTTP/1.0", "Authorization: Bearer "+writer, ""), 400, fault.ReasonMalformedRequest},
+		"HTTP/2 on the request line":   {lines("GET /v1/session HTTP/2.0", "Host: x", "Authorization: Bearer "+writer, ""), 400, fault.ReasonMalformedRequest},
+		"the preface of HTTP/2":        {"PRI * HTTP/2.0\r\n\r\n", 400, fault.ReasonMalformedRequest},
+		"a version nobody knows":       {lines("GET /v1/session HTTQ/1.1", "Host: x", "Authorization: Bearer "+writer, ""), 400, fault.ReasonMalformedRequest},
 		"no HTTP at all":               {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 400, fault.ReasonMalformedRequest},
 		"chunks that are none":         {post("/v1/events", writer, "Transfer-Encoding: chunked", "") + "zz\r\n", 400, fault.ReasonMalformedRequest},
 		"a header block over the size": {post("/v1/events", writer, "X-Pad: "+strings.Repeat("x", headerBytes), ""), 431, fault.ReasonHeadersTooLarge},
@@ -210,7 +215,10 @@ func TestMalformedRequestsAreRefusedAndEndTheConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r, conn := e.raw(c.request)
-			r.failure(t, c.code, c.reason)
+			f := r.failure(t, c.code, c.reason)
+			if header, ok := strings.CutPrefix(name, "two "); ok && !strings.Contains(f.Details[0].Metadata["attribute"], strings.TrimSuffix(strings.ReplaceAll(header, " ", "-"), "s")) {
+				t.Errorf("%v does not name the header", f.Details[0].Metadata)
+			}
 			if !r.Close {
 				t.Error("the connection stays open")
 			}

@@ -78,6 +78,7 @@ type conn struct {
 	net.Conn
 	owner  *listener
 	used   atomic.Bool
+	ended  atomic.Bool // the client will send nothing more
 	linger atomic.Bool
 }
 
@@ -85,6 +86,9 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n > 0 {
 		c.used.Store(true)
+	}
+	if err == io.EOF {
+		c.ended.Store(true)
 	}
 	return n, err
 }
@@ -101,6 +105,14 @@ func (c *conn) Close() error {
 		}
 	}
 	return c.Conn.Close()
+}
+
+// ranDry says whether more was asked of the connection below c than the client sent. The end of a chunked
+// body is in the body: a reader that has met it asks for nothing more, one that went past what there was
+// has not. On a connection that is not ours nobody knows, so nothing is taken for whole.
+func ranDry(c net.Conn) bool {
+	ours, ok := c.(*conn)
+	return !ok || ours.ended.Load()
 }
 
 // lingerOnClose marks the connection below c, if it is one of ours.

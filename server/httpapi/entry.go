@@ -28,7 +28,7 @@ func (s *Server) outermost(inner fasthttp.RequestHandler) fasthttp.RequestHandle
 		}
 		c := s.app.AcquireCtx(ctx)
 		defer s.app.ReleaseCtx(c)
-		_ = s.observe(c, func() error { return s.missing(c) }) // it has answered
+		_ = s.observe(c, func() error { return s.unrouted(c) }) // it has answered
 	}
 }
 
@@ -52,10 +52,11 @@ func (s *Server) observe(c *fiber.Ctx, next func() error) error {
 	defer span.End()
 	c.SetUserContext(context.WithValue(ctx, callKey{}, call))
 
-	err := shapeErr
-	if err == nil {
-		err = s.checkOrigin(c, call)
+	if shapeErr == nil {
+		header := &c.Request().Header
+		shapeErr = checkLine(string(header.Protocol()), string(header.RequestURI()), call.shape.host)
 	}
+	err := shapeErr
 	if err == nil {
 		err = recovered(next)
 	}
@@ -125,11 +126,17 @@ func (s *Server) baseHeaders(c *fiber.Ctx, call *call) {
 	}
 }
 
-// guard is the first handler of a route: who is it, may they, and then the body.
+// guard is the first handler of a route: does it come from where it may, who is it, may they, and then
+// the body. What only a token opens no browser is led to: there the missing token is what to say.
 func (s *Server) guard(r *route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		call := callOf(c)
 		call.route = r
+		if !r.tokenOnly() {
+			if err := s.checkOrigin(c, call); err != nil {
+				return err
+			}
+		}
 		if err := s.authorize(c, call); err != nil {
 			return err
 		}

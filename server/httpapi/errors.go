@@ -116,7 +116,11 @@ func (s *Server) unroutable(c *fiber.Ctx, err error) error {
 	case fiber.StatusRequestTimeout:
 		public = fault.Wrap(err, fault.TimedOut, fault.ReasonRequestTimeout, "The request did not arrive in time.")
 	default:
-		public = fault.Wrap(err, fault.InvalidArgument, fault.ReasonMalformedRequest, "This is not a well-formed HTTP request.")
+		message := "This is not a well-formed HTTP request."
+		if ranDry(c.Context().Conn()) {
+			message = "The request ended early: the sender closed the connection before all of it had come."
+		}
+		public = fault.Wrap(err, fault.InvalidArgument, fault.ReasonMalformedRequest, message)
 	}
 	s.fail(c, call, public)
 	s.metrics.answered(call, "other", public.Kind.Code())

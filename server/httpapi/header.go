@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"oriel/server/cloudevents"
@@ -10,6 +11,8 @@ import (
 
 // What of a request's header block matters before routing. Values are copies.
 type shape struct {
+	host            string // as sent
+	declared        uint64 // Content-Length; 0 where there is none
 	contentType     string
 	contentEncoding string
 	authorization   string
@@ -35,11 +38,11 @@ func scan(raw []byte, f func(name, value []byte) error) error {
 			continue
 		}
 		if line[0] == ' ' || line[0] == '\t' {
-			return malformed("A header line is folded over two lines; send it on one.")
+			return malformed("headers", "A header line is folded over two lines; send it on one.")
 		}
 		name, value, ok := bytes.Cut(line, []byte(":"))
 		if !ok || len(name) == 0 {
-			return malformed("A header line has no name.")
+			return malformed("headers", "A header line has no name.")
 		}
 		if err := f(name, bytes.Trim(value, " \t")); err != nil {
 			return err
@@ -60,14 +63,16 @@ func readShape(raw []byte) (shape, error) {
 		switch {
 		case is(name, "host"):
 			hosts++
+			s.host = string(value)
 		case is(name, "content-length"):
 			if length {
-				return malformed("Content-Length is given twice.")
+				return malformed("content-length", "Content-Length is given twice.")
 			}
 			length = true
+			s.declared, _ = strconv.ParseUint(string(value), 10, 64) // the framework has refused what is no number
 		case is(name, "transfer-encoding"):
 			if chunked || !is(value, "chunked") {
-				return malformed("Transfer-Encoding must be chunked, once.")
+				return malformed("transfer-encoding", "Transfer-Encoding must be chunked, once.")
 			}
 			chunked = true
 		case is(name, "content-type"):
@@ -92,13 +97,13 @@ func readShape(raw []byte) (shape, error) {
 	switch {
 	case err != nil:
 	case length && chunked:
-		err = malformed("Content-Length and Transfer-Encoding exclude each other.")
+		err = malformed("content-length", "Content-Length and Transfer-Encoding exclude each other.")
 	case hosts > 1:
-		err = malformed("Host is given twice.")
+		err = malformed("host", "Host is given twice.")
 	case types > 1:
-		err = malformed("Content-Type is given twice.")
+		err = malformed("content-type", "Content-Type is given twice.")
 	case credentials > 1:
-		err = malformed("Authorization is given twice.")
+		err = malformed("authorization", "Authorization is given twice.")
 	}
 	return s, err
 }
@@ -114,8 +119,36 @@ func join(before string, value []byte) string {
 	return before + ", " + string(value)
 }
 
-func malformed(message string) *fault.Error {
-	return fault.New(fault.InvalidArgument, fault.ReasonMalformedRequest, message)
+func malformed(attribute, message string) *fault.Error {
+	return fault.New(fault.InvalidArgument, fault.ReasonMalformedRequest, message, "attribute", attribute)
+}
+
+// oversized says whether a body over the limit is announced.
+func (s *shape) oversized() bool { return s.declared > cloudevents.MaxBody }
+
+// checkLine holds the request line, and the name that the request is for, against HTTP/1.1: a Host there
+// must be, and no part of it may be for another reader (RFC 9112, sections 2.3 and 3.2).
+func checkLine(protocol, target, host string) error {
+	if protocol != "HTTP/1.1" && protocol != "HTTP/1.0" {
+		return fault.New(fault.InvalidArgument, fault.ReasonMalformedRequest,
+			"HTTP/1.1 is spoken here, not "+strconv.Quote(cut(protocol))+".", "attribute", "protocol", "value", cut(protocol), "accepted", "HTTP/1.1, HTTP/1.0")
+	}
+	if host == "" && protocol == "HTTP/1.1" {
+		return malformed("host", "Host is missing or empty.")
+	}
+	if _, after, absolute := strings.Cut(target, "://"); absolute && !strings.HasPrefix(target, "/") {
+		authority, _, _ := strings.Cut(after, "/")
+		authority, _, _ = strings.Cut(authority, "?")
+		if strings.Contains(authority, "@") {
+			return malformed("host", "The request target names a user before its host.")
+		}
+	} else if !strings.HasPrefix(target, "/") && target != "*" || strings.HasPrefix(target, "//") && host == "" {
+		return malformed("target", "The request target is neither a path nor a URL.")
+	}
+	if strings.ContainsAny(host, "@/?#\\ \t,") {
+		return malformed("host", "Host is a name or an address, and a port where that is not the usual one; nothing else.")
+	}
+	return nil
 }
 
 // copyHeaders copies a header block out of the framework's buffer, without the caller's secrets:

@@ -68,9 +68,9 @@ func TestUnsafeMethodsComeFromOurOwnPageOrCarryAToken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := e.do(e.request("POST", "/v1/events", "", append(c.header, "Host", "events.example.com")...))
+			r := e.do(e.request("POST", "/v1/session", "", append(c.header, "Host", "events.example.com")...))
 			if c.pass {
-				r.failure(t, 401, fault.ReasonTokenMissing) // it came as far as the sign-in
+				r.failure(t, 405, fault.ReasonMethodNotAllowed) // it came as far as the routes
 			} else {
 				r.failure(t, 403, fault.ReasonOriginNotAllowed)
 			}
@@ -104,7 +104,11 @@ func TestDemoSignsInTheBrowserOfThisMachineOnly(t *testing.T) {
 		"a rebound name":                    {"GET", "/v1/events", []string{"Host", "evil.example.net:" + port}, 403, fault.ReasonHostNotAllowed},
 		"reading from another local server": {"GET", "/v1/events", []string{"Sec-Fetch-Site", "same-site"}, 403, fault.ReasonOriginNotAllowed},
 		"reading from a foreign page":       {"GET", "/v1/events", []string{"Origin", "https://evil.example.net"}, 403, fault.ReasonOriginNotAllowed},
-		"publishing as the analyst":         {"POST", "/v1/events", []string{"Sec-Fetch-Site", "same-origin"}, 403, fault.ReasonScopeMissing},
+		"reading by the name from its page": {"GET", "/v1/events", []string{"Host", "localhost:" + port, "Origin", "http://localhost:" + port, "Sec-Fetch-Site", "same-origin"}, 200, ""},
+		"reading by a name from another's":  {"GET", "/v1/events", []string{"Host", "127.0.0.1:" + port, "Origin", "http://localhost:" + port}, 403, fault.ReasonOriginNotAllowed},
+		"writing by the name from its page": {"POST", "/v1/session", []string{"Host", "localhost:" + port, "Origin", "http://localhost:" + port}, 405, fault.ReasonMethodNotAllowed},
+		"publishing without a token":        {"POST", "/v1/events", nil, 401, fault.ReasonTokenMissing},
+		"publishing as the analyst":         {"POST", "/v1/events", []string{"Sec-Fetch-Site", "same-origin"}, 401, fault.ReasonTokenMissing},
 		"a bad token does not fall back":    {"GET", "/v1/events", []string{"Authorization", "Bearer orl_x"}, 401, fault.ReasonTokenInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,4 +50,10 @@ func (s *Server) page(c *fiber.Ctx) error {
 	return s.deps.SPA(c)
 }
 
-func (s *Server) fallback(c *fiber.Ctx) error { return s.missing(c) }
+// unrouted is what no route takes.
+func (s *Server) unrouted(c *fiber.Ctx) error {
+	if err := s.checkOrigin(c, callOf(c)); err != nil {
+		return err
+	}
+	return s.missing(c)
+}

@@ -131,6 +131,7 @@ func New(deps Deps) (*Server, error) {
 	})
 	// A client that keeps its connection learns from the answer in hand that we are stopping.
 	s.app.Server().CloseOnShutdown = true
+	s.app.Server().HeaderReceived = passOver
 	s.app.Server().Handler = s.outermost(s.app.Server().Handler)
 	s.routes = s.table()
 	s.app.Use(s.entry)
@@ -139,7 +140,7 @@ func New(deps Deps) (*Server, error) {
 			s.app.Add(method, r.pattern, s.guard(&r), r.handler)
 		}
 	}
-	s.app.Use(s.fallback)
+	s.app.Use(s.unrouted)
 	return s, nil
 }
 
