@@ -9,9 +9,19 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
+// How long the server lets a statement run, wait for a lock, and a transaction be idle.
+const (
+	statementTimeout = 15 * time.Second
+	lockTimeout      = 2 * time.Second
+	idleTimeout      = 10 * time.Second
+)
+
 // sessionSettings make the server end whatever hangs, and acknowledge no commit that is not on disk.
-const sessionSettings = `SET statement_timeout = '15s'; SET lock_timeout = '2s';
-SET idle_in_transaction_session_timeout = '10s'; SET synchronous_commit = on; SET jit = off`
+func sessionSettings() string {
+	return fmt.Sprintf(`SET statement_timeout = %d; SET lock_timeout = %d;
+SET idle_in_transaction_session_timeout = %d; SET synchronous_commit = on; SET jit = off`,
+		statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), idleTimeout.Milliseconds())
+}
 
 // sessionMark is the key under which a connection remembers that it was set up.
 const sessionMark = "oriel.consume.session"
@@ -27,7 +37,7 @@ func (c *Consumer) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if marks[sessionMark] != nil {
 		return conn, nil
 	}
-	for _, sql := range []string{sessionSettings, stagingTable} {
+	for _, sql := range []string{sessionSettings(), stagingTable} {
 		if _, err := conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			conn.Release()
 			return nil, fmt.Errorf("set up the session: %w", err)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"oriel/server/cloudevents"
 	"oriel/server/db"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -76,6 +77,7 @@ type Consumer struct {
 	metrics *metrics
 	wake    func()
 	facets  facetPlan
+	decode  func(cloudevents.Record) (*cloudevents.Event, []cloudevents.Header, error)
 	days    *days
 	seen    *seen
 	// vocabulary holds one token while a worker stores new words.
@@ -100,9 +102,10 @@ func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg p
 	return &Consumer{
 		cfg: cfg, pool: pool, queries: db.New(pool), opts: opts,
 		log:     log.With("consumer", cfg.Consumer),
-		metrics: newMetrics(reg, cfg.Consumer),
+		metrics: newMetrics(reg, cfg),
 		wake:    wake,
 		facets:  planFacets(cfg.Facets),
+		decode:  cloudevents.DecodeRecord,
 		days:    newDays(),
 		seen:    newSeen(),
 		stalls:  map[int32]stall{},

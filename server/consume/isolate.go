@@ -110,16 +110,24 @@ func (b *batch) split() []*batch {
 	if len(b.rows) <= isolateChunk {
 		return []*batch{b}
 	}
-	var parts []*batch
-	from := b.from
-	for start := 0; start < len(b.rows); start += isolateChunk {
-		rows := b.rows[start:min(start+isolateChunk, len(b.rows))]
-		last := rows[len(rows)-1].record
-		part := &batch{from: from, to: last.Offset + 1, leaderEpoch: last.LeaderEpoch, rows: slices.Clone(rows)}
+	parts := b.cut(isolateChunk)
+	for _, part := range parts {
 		part.arrange()
 		part.stage()
-		parts = append(parts, part)
-		from = part.to
+	}
+	return parts
+}
+
+// cut makes contiguous ranges of at most size records, yet to be arranged and staged.
+func (b *batch) cut(size int) []*batch {
+	var parts []*batch
+	from := b.from
+	for rows := range slices.Chunk(b.rows, size) {
+		last := rows[len(rows)-1].record
+		parts = append(parts, &batch{
+			from: from, to: last.Offset + 1, leaderEpoch: last.LeaderEpoch, rows: slices.Clone(rows), panics: b.panics,
+		})
+		from = last.Offset + 1
 	}
 	return parts
 }

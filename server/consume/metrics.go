@@ -18,6 +18,7 @@ const (
 // the topic bounds.
 type metrics struct {
 	records      *prometheus.CounterVec
+	letters      *prometheus.CounterVec
 	batchSeconds prometheus.Histogram
 	batchRecords prometheus.Histogram
 	unknown      *prometheus.CounterVec
@@ -31,9 +32,9 @@ type metrics struct {
 	state        *prometheus.GaugeVec
 }
 
-func newMetrics(reg prometheus.Registerer, consumer string) *metrics {
+func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 	const ns = "oriel_consumer_"
-	constant := prometheus.Labels{"consumer": consumer}
+	constant := prometheus.Labels{"consumer": cfg.Consumer}
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: ns + name, Help: help, ConstLabels: constant})
 	}
@@ -45,6 +46,7 @@ func newMetrics(reg prometheus.Registerer, consumer string) *metrics {
 	}
 	m := &metrics{
 		records: counters("records_total", "Records by what became of them.", "outcome"),
+		letters: counters("dead_letters_total", "Dead letters by reason.", "reason"),
 		batchSeconds: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: ns + "batch_seconds", Help: "Time from BEGIN to the answer of COMMIT.", ConstLabels: constant,
 			Buckets: []float64{.002, .005, .01, .02, .05, .1, .2, .5, 1, 2, 5, 15},
@@ -63,10 +65,17 @@ func newMetrics(reg prometheus.Registerer, consumer string) *metrics {
 		lag:          gauges("lag_records", "Records of a partition that are not accounted for yet.", "partition"),
 		state:        gauges("partition_state", "0 running, 1 retrying, 2 gap, 3 fatal.", "partition"),
 	}
-	reg.MustRegister(m.records, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.isolated,
+	limits := gauges("limit", "The limits of the consumer.", "limit")
+	for name, value := range cfg.limits() {
+		limits.WithLabelValues(name).Set(value)
+	}
+	reg.MustRegister(limits, m.records, m.letters, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.isolated,
 		m.rebuilds, m.offsetErrors, m.termsSkipped, m.lag, m.state)
 	for _, l := range []string{labelStored, labelDuplicate, labelDead, labelExpired} {
 		m.records.WithLabelValues(l)
+	}
+	for _, r := range deadReasons() {
+		m.letters.WithLabelValues(r)
 	}
 	for _, r := range []resolution{committed, notCommitted, lostOwnership} {
 		m.unknown.WithLabelValues(r.String())
@@ -83,6 +92,12 @@ func (m *metrics) count(t tally) {
 	m.records.WithLabelValues(labelDuplicate).Add(float64(t.duplicate))
 	m.records.WithLabelValues(labelDead).Add(float64(t.dead))
 	m.records.WithLabelValues(labelExpired).Add(float64(t.expired))
+	if t.dead == 0 {
+		return
+	}
+	for i, reason := range deadReasons() {
+		m.letters.WithLabelValues(reason).Add(float64(t.letters[i]))
+	}
 }
 
 func (m *metrics) setState(partition int32, state float64) {

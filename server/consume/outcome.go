@@ -90,7 +90,8 @@ func (a *attempt) settle(r *row, h holder) {
 
 func (a *attempt) bury(r *row, reason, detail, sqlstate string) {
 	a.tally.dead++
-	a.letters = append(a.letters, letter{r, reason, fit(detail, 1024), sqlstate})
+	a.tally.letters[reasonIndex(reason)]++
+	a.letters = append(a.letters, letter{r, reason, fit(detail, maxDetail), sqlstate})
 }
 
 // head is the first row of the identity of row i in this batch.

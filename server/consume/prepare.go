@@ -57,6 +57,8 @@ type row struct {
 type preparer struct {
 	plan      *facetPlan
 	retention time.Duration
+	decode    func(cloudevents.Record) (*cloudevents.Event, []cloudevents.Header, error)
+	fresh     func() *lexicon.Analyzer
 	analyzer  *lexicon.Analyzer
 	seen      *seen
 	now       func() time.Time
@@ -65,10 +67,12 @@ type preparer struct {
 }
 
 func newPreparer(c *Consumer, key lexicon.Key) *preparer {
-	return &preparer{
-		plan: &c.facets, retention: c.cfg.Retention, seen: c.seen, now: time.Now,
-		analyzer: lexicon.New(key, c.facets.picks, lexicon.WithoutIdentifiers()),
+	p := &preparer{
+		plan: &c.facets, retention: c.cfg.Retention, seen: c.seen, now: time.Now, decode: c.decode,
+		fresh: func() *lexicon.Analyzer { return lexicon.New(key, c.facets.picks, lexicon.WithoutIdentifiers()) },
 	}
+	p.analyzer = p.fresh()
+	return p
 }
 
 // batch is a contiguous range of offsets of one partition and its rows in the order of offsets.
@@ -80,28 +84,37 @@ type batch struct {
 	staged      []byte
 	words       vocabulary
 	days        []int64 // days since 1970 that rows fall on, sorted
+	panics      int     // how often our own code has panicked over it
 }
 
 // prepare does all of a batch that needs no database.
 func (p *preparer) prepare(from int64, records []*kgo.Record) *batch {
+	return p.prepareWith(p.one, from, records)
+}
+
+func (p *preparer) prepareWith(one func(*row, time.Time, *vocabulary), from int64, records []*kgo.Record) *batch {
 	last := records[len(records)-1]
 	b := &batch{from: from, to: last.Offset + 1, leaderEpoch: last.LeaderEpoch, rows: make([]row, len(records))}
 	b.words.start()
 	oldest := p.now().Add(-p.retention)
 	for i, rec := range records {
-		r := &b.rows[i]
-		r.record = rec
-		if rec.Attrs.IsControl() {
-			r.fate = control
-			continue
-		}
-		p.read(r, oldest)
-		if r.fate == candidate {
-			p.index(r, &b.words)
-		}
+		b.rows[i].record = rec
+		one(&b.rows[i], oldest, &b.words)
 	}
 	b.arrange()
 	return b
+}
+
+// one does a record.
+func (p *preparer) one(r *row, oldest time.Time, words *vocabulary) {
+	if r.record.Attrs.IsControl() {
+		r.fate = control
+		return
+	}
+	p.read(r, oldest)
+	if r.fate == candidate {
+		p.index(r, words)
+	}
 }
 
 // read decodes and judges one record.
@@ -111,7 +124,7 @@ func (p *preparer) read(r *row, oldest time.Time) {
 		h := &r.record.Headers[i]
 		p.headers = append(p.headers, cloudevents.Header{Key: h.Key, Value: h.Value})
 	}
-	e, rest, err := cloudevents.DecodeRecord(cloudevents.Record{Key: r.record.Key, Value: r.record.Value, Headers: p.headers})
+	e, rest, err := p.decode(cloudevents.Record{Key: r.record.Key, Value: r.record.Value, Headers: p.headers})
 	if err != nil {
 		var ce *cloudevents.Error
 		if errors.As(err, &ce) {
@@ -174,7 +187,7 @@ func (p *preparer) index(r *row, words *vocabulary) {
 }
 
 func (r *row) bury(reason, detail string) {
-	r.fate, r.reason, r.detail = dead, reason, fit(detail, 1024)
+	r.fate, r.reason, r.detail = dead, reason, fit(detail, maxDetail)
 }
 
 // describe is every violation in one text.

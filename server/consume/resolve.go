@@ -53,3 +53,20 @@ func (c *Consumer) resolve(ctx context.Context, pos position, commit int64) (res
 		return lostOwnership, nil
 	}
 }
+
+// resolveUnknown asks the checkpoint until it answers; ok is false when the worker must stop first.
+func (w *worker) resolveUnknown(pos position, ce *commitError) (r resolution, ok bool) {
+	w.log.Warn("the answer to COMMIT was lost: reading the checkpoint", "commit", ce.commit, "error", ce.err)
+	w.c.metrics.retries.WithLabelValues(unknownOutcome.String()).Inc()
+	for n := 0; ; n++ {
+		r, err := w.c.resolve(w.hard, pos, ce.commit)
+		if err == nil {
+			w.c.metrics.unknown.WithLabelValues(r.String()).Inc()
+			w.log.Info("the checkpoint answered for the lost COMMIT", "commit", ce.commit, "resolution", r.String())
+			return r, true
+		}
+		if !w.backOff(w.hard, n, environment, fmt.Errorf("resolve commit %d: %w", ce.commit, err)) {
+			return 0, false
+		}
+	}
+}

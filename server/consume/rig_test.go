@@ -72,6 +72,13 @@ func (r *rig) start(mod func(*Config)) *member {
 
 func (r *rig) startOn(pool *pgxpool.Pool, mod func(*Config)) *member {
 	r.t.Helper()
+	m := r.build(pool, mod)
+	r.run(m)
+	return m
+}
+
+// build makes a consumer that is yet to run.
+func (r *rig) build(pool *pgxpool.Pool, mod func(*Config)) *member {
 	r.name++
 	cfg := Config{
 		Consumer: "store", Topic: r.broker.Topic, Group: "store-" + r.broker.Topic,
@@ -96,11 +103,16 @@ func (r *rig) startOn(pool *pgxpool.Pool, mod func(*Config)) *member {
 		default:
 		}
 	})
+	return m
+}
+
+// run starts a consumer that ends with the test.
+func (r *rig) run(m *member) {
+	r.t.Helper()
 	if err := m.Start(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
 	r.t.Cleanup(func() { r.halt(m) })
-	return m
 }
 
 // halt stops a member gracefully; safe twice.
@@ -215,83 +227,6 @@ func (r *rig) ends() map[int32]int64 {
 		ends[o.Partition] = o.Offset
 	})
 	return ends
-}
-
-// settle waits until every checkpoint of the newest log is at its partition's end, and checks what must
-// always hold.
-func (r *rig) settle() {
-	r.t.Helper()
-	ends := r.ends()
-	r.await("the checkpoints reach the ends of the log", func() bool {
-		for p, end := range ends {
-			if r.count(`SELECT count(*) FROM checkpoint WHERE consumer = 'store' AND partition = $1 AND next_offset = $2
-				AND log = (SELECT max(log) FROM checkpoint)`, p, end) == 0 {
-				return false
-			}
-		}
-		return true
-	})
-	r.invariants()
-}
-
-// invariants are the promises that hold at any time.
-func (r *rig) invariants() {
-	r.t.Helper()
-	for what, sql := range map[string]string{
-		"a commit's outcomes are its records": `SELECT count(*) FROM ledger
-			WHERE stored + duplicate + dead + skipped + expired <> to_offset - from_offset`,
-		"commits have no gap": `SELECT count(*) FROM (SELECT commit - lag(commit) OVER (PARTITION BY consumer, log, partition
-			ORDER BY commit) AS step FROM ledger) l WHERE step <> 1`,
-		"the checkpoint counts the ledger's commits": `SELECT count(*) FROM checkpoint c WHERE c.commits <>
-			(SELECT count(*) FROM ledger l WHERE (l.consumer, l.log, l.partition) = (c.consumer, c.log, c.partition))`,
-		"an identity is stored once": `SELECT count(*) FROM (SELECT 1 FROM event GROUP BY occurred_at, source, id HAVING count(*) > 1) d`,
-		"a position is stored once":  `SELECT count(*) FROM (SELECT 1 FROM event GROUP BY log, partition, "offset" HAVING count(*) > 1) d`,
-		"rows are those that the ledger counts": `SELECT count(*) FROM ledger l WHERE l.stored <>
-			(SELECT count(*) FROM event e WHERE (e.log, e.partition, e.commit) = (l.log, l.partition, l.commit))`,
-		"minutes count the rows": `SELECT abs((SELECT coalesce(sum(n), 0) FROM rollup_minute) - (SELECT count(*) FROM event))::bigint`,
-		"minutes count the errors": `SELECT abs((SELECT coalesce(sum(errors), 0) FROM rollup_minute)
-			- (SELECT count(*) FROM event WHERE severity >= 6))::bigint`,
-		"quarters count the types": `SELECT abs((SELECT coalesce(sum(n), 0) FROM rollup_quarter WHERE dimension = 'type')
-			- (SELECT count(*) FROM event))::bigint`,
-		"quarters count the tags": `SELECT abs((SELECT coalesce(sum(n), 0) FROM rollup_quarter WHERE dimension = 'tag')
-			- (SELECT coalesce(sum(cardinality(tags)), 0) FROM event))::bigint`,
-	} {
-		if n := r.count(sql); n != 0 {
-			r.t.Errorf("%s: broken %d times\n%s", what, n, r.picture())
-		}
-	}
-}
-
-// outcomes are the ledger's sums.
-func (r *rig) outcomes() tally {
-	r.t.Helper()
-	var t tally
-	err := r.pool.QueryRow(r.t.Context(), `SELECT coalesce(sum(stored), 0), coalesce(sum(duplicate), 0),
-		coalesce(sum(dead), 0), coalesce(sum(expired), 0) FROM ledger`).Scan(&t.stored, &t.duplicate, &t.dead, &t.expired)
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return t
-}
-
-func (r *rig) expect(want tally) {
-	r.t.Helper()
-	if got := r.outcomes(); got != want {
-		r.t.Errorf("outcomes: got %+v, want %+v\n%s", got, want, r.picture())
-	}
-}
-
-// picture is what a failed wait prints.
-func (r *rig) picture() string {
-	var s string
-	err := r.pool.QueryRow(context.Background(), `SELECT
-		(SELECT coalesce(string_agg(format('%s', c), E'\n'), '') FROM checkpoint c) || E'\n' ||
-		(SELECT coalesce(string_agg(format('%s', l), E'\n'), '') FROM ledger l) || E'\n' ||
-		(SELECT coalesce(string_agg(format('%s %s %s %s', d.offset, d.reason, d.sqlstate, d.detail), E'\n'), '') FROM dead_letter d)`).Scan(&s)
-	if err != nil {
-		return err.Error()
-	}
-	return s
 }
 
 // deleteRecords moves the start of a partition's log.

@@ -24,6 +24,14 @@ const (
 	closeIn          = 10 * time.Second
 )
 
+// How much the client fetches at once, and how many batches a poll hands over.
+const (
+	fetchBytes          = 8 << 20
+	fetchPartitionBytes = 1 << 20
+	maxFetches          = 2
+	pollBatches         = 4
+)
+
 // session is the life of one Kafka client. A topic that was recreated, or a client that makes no
 // progress without an error, ends it: nothing of a client's state outlives it.
 type session struct {
@@ -85,9 +93,9 @@ func newSession(c *Consumer, key lexicon.Key, work context.Context) (*session, e
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.KeepControlRecords(), // they move the checkpoint over the end of a transaction
 		kgo.FetchMaxWait(fetchWait),
-		kgo.FetchMaxBytes(8 << 20),
-		kgo.FetchMaxPartitionBytes(1 << 20),
-		kgo.MaxConcurrentFetches(2),
+		kgo.FetchMaxBytes(fetchBytes),
+		kgo.FetchMaxPartitionBytes(fetchPartitionBytes),
+		kgo.MaxConcurrentFetches(maxFetches),
 		kgo.AdjustFetchOffsetsFn(s.takeOver),
 		kgo.OnPartitionsAssigned(s.assigned),
 		kgo.OnPartitionsRevoked(s.revoked),
@@ -159,7 +167,7 @@ func (s *session) pollAll(ctx context.Context) {
 		s.wakePoll = cancel
 		s.mu.Unlock()
 		s.applySeeks()
-		fetches := s.cl.PollRecords(poll, 4*s.c.cfg.BatchRecords)
+		fetches := s.cl.PollRecords(poll, pollBatches*s.c.cfg.BatchRecords)
 		if fetches.IsClientClosed() {
 			cancel()
 			return

@@ -3,9 +3,7 @@ package consume
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -130,11 +128,13 @@ func fromOffset(rs []*kgo.Record, next int64) []*kgo.Record {
 // the end.
 func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 	var b *batch
+	panics := 0
 	for n := 0; ; n++ {
 		err := guard(func() error {
 			if b == nil {
-				b = w.prep.prepare(next, records)
-				b.stage()
+				made := w.prep.prepareAfter(panics, next, records)
+				made.stage()
+				b = made
 			}
 			if err := w.c.ensureDays(w.soft, b.days); err != nil {
 				return err
@@ -143,6 +143,9 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 		})
 		if err == nil {
 			return b
+		}
+		if b == nil && errors.Is(err, errPanic) {
+			panics++
 		}
 		if w.soft.Err() != nil || !w.backOff(w.soft, n, classOf(err), err) {
 			return nil
@@ -201,6 +204,11 @@ func (w *worker) store(b *batch) bool {
 		case w.hard.Err() != nil:
 			return false
 		}
+		if parts := b.afterPanic(err); len(parts) > 0 {
+			w.log.Error("a batch panicked again and again: storing its records one by one", "from", b.from, "to", b.to, "error", err)
+			w.c.metrics.isolated.Add(float64(len(b.rows)))
+			return w.storeParts(parts)
+		}
 		c := classOf(err)
 		if c == recordCaused && !alone {
 			if parts := b.split(); len(parts) > 1 {
@@ -235,23 +243,6 @@ func (w *worker) storeParts(parts []*batch) bool {
 	return true
 }
 
-// resolveUnknown asks the checkpoint until it answers; ok is false when the worker must stop first.
-func (w *worker) resolveUnknown(pos position, ce *commitError) (r resolution, ok bool) {
-	w.log.Warn("the answer to COMMIT was lost: reading the checkpoint", "commit", ce.commit, "error", ce.err)
-	w.c.metrics.retries.WithLabelValues(unknownOutcome.String()).Inc()
-	for n := 0; ; n++ {
-		r, err := w.c.resolve(w.hard, pos, ce.commit)
-		if err == nil {
-			w.c.metrics.unknown.WithLabelValues(r.String()).Inc()
-			w.log.Info("the checkpoint answered for the lost COMMIT", "commit", ce.commit, "resolution", r.String())
-			return r, true
-		}
-		if !w.backOff(w.hard, n, environment, fmt.Errorf("resolve commit %d: %w", ce.commit, err)) {
-			return 0, false
-		}
-	}
-}
-
 // advance records a durable batch and tells everyone who waits for one.
 func (w *worker) advance(b *batch, t tally, began time.Time) {
 	w.mu.Lock()
@@ -262,6 +253,9 @@ func (w *worker) advance(b *batch, t tally, began time.Time) {
 	m.count(t)
 	m.batchSeconds.Observe(time.Since(began).Seconds())
 	m.batchRecords.Observe(float64(len(b.rows)))
+	if t.expired > 0 {
+		w.log.Info("records older than the retention were not stored", b.listExpired()...)
+	}
 	if w.retries.Swap(0) > 0 {
 		w.c.status.recovered(w.part)
 		m.setState(w.part, 0)
@@ -291,17 +285,4 @@ func classOf(err error) class {
 		return ce.class
 	}
 	return classify(err)
-}
-
-// errPanic is a panic in our own code, met while a batch was in hand. The partition backs off and
-// the offset stays where it was.
-var errPanic = errors.New("panic")
-
-func guard(f func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
-		}
-	}()
-	return f()
 }

@@ -23,8 +23,11 @@ type position struct {
 	commits int64
 }
 
-// tally is what became of a batch's records.
-type tally struct{ stored, duplicate, dead, expired int }
+// tally is what became of a batch's records; letters are the dead ones by reason.
+type tally struct {
+	stored, duplicate, dead, expired int
+	letters                          [reasonCount]int
+}
 
 // errFenced says that the checkpoint is not where we left it, or not ours: another owner, an
 // operator's rewind, a state that stops the partition. Nothing was written.

@@ -47,4 +47,5 @@ const (
 	ReasonConflictingDuplicate   = "CONFLICTING_DUPLICATE"
 	ReasonUndecodable            = "UNDECODABLE"
 	ReasonRejected               = "REJECTED_BY_DATABASE"
+	ReasonPanic                  = "PROCESSING_PANIC"
 )
