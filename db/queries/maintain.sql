@@ -36,8 +36,10 @@ INSERT INTO rollup_fold (log, partition, commits) VALUES (@log, @partition, @com
 ON CONFLICT (log, partition) DO UPDATE SET commits = EXCLUDED.commits;
 
 -- name: LowestOffsets :many
--- What no consumer needs any more of the newest log that is consumed.
-SELECT c.partition, min(c.next_offset)::bigint AS next_offset
+-- What no consumer needs any more of the newest log of each topic. A topic whose newest log nobody has
+-- checkpoints of has none: those of the log before say nothing of it.
+SELECT l.topic, l.topic_id, c.partition, min(c.next_offset)::bigint AS next_offset
   FROM checkpoint c
- WHERE c.log = (SELECT max(log) FROM checkpoint)
- GROUP BY c.partition;
+  JOIN log l ON l.id = c.log
+ WHERE l.id = (SELECT max(n.id) FROM log n WHERE n.topic = l.topic)
+ GROUP BY l.topic, l.topic_id, c.partition;

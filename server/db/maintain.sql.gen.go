@@ -55,18 +55,22 @@ func (q *Queries) FoldSpan(ctx context.Context, arg FoldSpanParams) (int64, erro
 }
 
 const lowestOffsets = `-- name: LowestOffsets :many
-SELECT c.partition, min(c.next_offset)::bigint AS next_offset
+SELECT l.topic, l.topic_id, c.partition, min(c.next_offset)::bigint AS next_offset
   FROM checkpoint c
- WHERE c.log = (SELECT max(log) FROM checkpoint)
- GROUP BY c.partition
+  JOIN log l ON l.id = c.log
+ WHERE l.id = (SELECT max(n.id) FROM log n WHERE n.topic = l.topic)
+ GROUP BY l.topic, l.topic_id, c.partition
 `
 
 type LowestOffsetsRow struct {
+	Topic      string
+	TopicID    [16]byte
 	Partition  int32
 	NextOffset int64
 }
 
-// What no consumer needs any more of the newest log that is consumed.
+// What no consumer needs any more of the newest log of each topic. A topic whose newest log nobody has
+// checkpoints of has none: those of the log before say nothing of it.
 func (q *Queries) LowestOffsets(ctx context.Context) ([]LowestOffsetsRow, error) {
 	rows, err := q.db.Query(ctx, lowestOffsets)
 	if err != nil {
@@ -76,7 +80,12 @@ func (q *Queries) LowestOffsets(ctx context.Context) ([]LowestOffsetsRow, error)
 	var items []LowestOffsetsRow
 	for rows.Next() {
 		var i LowestOffsetsRow
-		if err := rows.Scan(&i.Partition, &i.NextOffset); err != nil {
+		if err := rows.Scan(
+			&i.Topic,
+			&i.TopicID,
+			&i.Partition,
+			&i.NextOffset,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -39,6 +39,10 @@ type Maintainer struct {
 	// TrimLog, where set before Start, is called every minute with the lowest offset that any consumer
 	// still needs of each partition: an embedded broker bounds its log by it.
 	TrimLog func(ctx context.Context, lowest map[int32]int64) error
+	// Log names the log that TrimLog cuts, as the broker has it now. A topic that was recreated has
+	// another id, and the offsets of the log before are never applied to it. Without it only a database
+	// that knows a single topic is trimmed by.
+	Log func(ctx context.Context) (topic string, id [16]byte, err error)
 
 	pool      *pgxpool.Pool
 	queries   *db.Queries
@@ -210,27 +214,6 @@ func (m *Maintainer) repeat(ctx context.Context, j job) {
 			return
 		}
 	}
-}
-
-func (m *Maintainer) trimLog(ctx context.Context) error {
-	if m.TrimLog == nil {
-		return nil
-	}
-	rows, err := m.queries.LowestOffsets(ctx)
-	if err != nil {
-		return fmt.Errorf("read the lowest offsets: %w", err)
-	}
-	if len(rows) == 0 {
-		return nil
-	}
-	lowest := make(map[int32]int64, len(rows))
-	for _, r := range rows {
-		lowest[r.Partition] = r.NextOffset
-	}
-	if err := m.TrimLog(ctx, lowest); err != nil {
-		return fmt.Errorf("trim the broker's log: %w", err)
-	}
-	return nil
 }
 
 // sleep waits for d; false when ctx ended first.
