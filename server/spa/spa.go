@@ -117,9 +117,6 @@ func contentType(name string) string {
 	return fiber.MIMEOctetStream
 }
 
-// Built tells whether there is a page to serve.
-func (a *App) Built() bool { return a.files[page] != nil }
-
 // Handle answers GET and HEAD of any path: a file of the build, or the page, so that every deep link
 // opens the app. A missing file under assets is 404: the page in its place would run as a script.
 func (a *App) Handle(c *fiber.Ctx) error {
