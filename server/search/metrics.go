@@ -23,7 +23,7 @@ type metrics struct {
 	waiting prometheus.Gauge
 }
 
-func newMetrics(reg prometheus.Registerer) *metrics {
+func newMetrics(reg prometheus.Registerer, l limits) *metrics {
 	m := &metrics{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "oriel_search_seconds", Help: "Time of an answered search by kind and plan.",
@@ -42,8 +42,28 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Name: "oriel_search_waiting", Help: "Searches waiting for a slot or a connection.",
 		}),
 	}
-	reg.MustRegister(m.seconds, m.failed, m.rows, m.partial, m.waiting)
+	bounds := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "oriel_search_limit", Help: "The limits of a search.",
+	}, []string{"limit"})
+	for name, value := range l.series() {
+		bounds.WithLabelValues(name).Set(value)
+	}
+	reg.MustRegister(bounds, m.seconds, m.failed, m.rows, m.partial, m.waiting)
 	return m
+}
+
+// series are all that bounds a search, by the names of their series.
+func (l *limits) series() map[string]float64 {
+	return map[string]float64{
+		"slots": float64(l.slots), "wait_seconds": l.wait.Seconds(), "statement_seconds": l.statement.Seconds(),
+		"probe_seconds": l.probing.Seconds(), "probe_hits": float64(l.probe), "probe_day_hits": float64(l.dayProbe),
+		"walk_seconds": l.budget.Seconds(), "walk_rows": float64(l.walk), "peek_rows": float64(l.peek),
+		"chunk_first_rows": float64(l.firstChunk), "chunk_last_rows": float64(l.lastChunk),
+		"snapshot_seconds": l.age.Seconds(), "snapshot_newer_rows": float64(l.newer),
+		"others_seconds": l.others.Seconds(), "others": MaxOthers,
+		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": MaxValues,
+		"query_bytes": MaxQuery, "query_words": MaxWords, "preview_bytes": previewBytes, "bound_ago_seconds": maxAgo.Seconds(),
+	}
 }
 
 func (m *metrics) answered(kind, plan string, took time.Duration, rows int) {

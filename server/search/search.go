@@ -116,7 +116,7 @@ type Service struct {
 func New(pool *pgxpool.Pool, retention time.Duration, log *slog.Logger, reg prometheus.Registerer) *Service {
 	l := defaultLimits(pool.Config().MaxConns)
 	return &Service{
-		pool: pool, retention: retention, log: log, metrics: newMetrics(reg), limits: l, topics: &topics{},
+		pool: pool, retention: retention, log: log, metrics: newMetrics(reg, l), limits: l, topics: &topics{},
 		slots: make(chan struct{}, l.slots), now: time.Now,
 	}
 }
