@@ -58,10 +58,15 @@ func routeLabel(call *call) string {
 	return strings.ReplaceAll(call.route.pattern, `\`, "")
 }
 
+// methodLabel gives a constant, never the text it was asked about: that lies in the framework's buffer and
+// turns into another request's method, while a series keeps its labels for good.
 func methodLabel(method string) string {
-	switch method {
-	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete, fiber.MethodOptions:
-		return method
+	for _, known := range [...]string{
+		fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete, fiber.MethodOptions,
+	} {
+		if method == known {
+			return known
+		}
 	}
 	return "other"
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unsafe"
 
 	"go.opentelemetry.io/otel/trace/noop"
 
@@ -177,5 +178,28 @@ func TestAStopAtAnyMomentOfTheStartEndsTheServer(t *testing.T) {
 			t.Fatal("the server goes on")
 		}
 		cancel()
+	}
+}
+
+func TestALabelOutlivesTheBufferItsRequestWasReadInto(t *testing.T) {
+	t.Parallel()
+	buffer := []byte("POST")
+	label := methodLabel(unsafe.String(&buffer[0], len(buffer)))
+	copy(buffer, "GET ")
+	if label != "POST" {
+		t.Errorf("the label became %q", label)
+	}
+	// The same over the wire: requests of other methods on one connection.
+	e := start(t)
+	_, c := e.raw(lines("POST /nothing HTTP/1.1", "Host: events.example.com", ""))
+	r := bufio.NewReader(c)
+	for _, method := range []string{"PUT", "BREW", "OPTIONS", "GET"} {
+		if _, err := c.Write([]byte(lines(method+" /v1/nothing HTTP/1.1", "Host: events.example.com", ""))); err != nil {
+			t.Fatal(err)
+		}
+		e.next(r)
+	}
+	if n := e.metric("oriel_http_requests_total", map[string]string{"method": "POST"}); n != 1 {
+		t.Errorf("POST was counted %v times", n)
 	}
 }
