@@ -53,25 +53,6 @@ func (c *call) params() (url.Values, error) {
 	return values, nil
 }
 
-// single reads parameters of at most one value each and reports every other one.
-func (c *call) single(names ...string) (map[string]string, error) {
-	values, err := c.params()
-	if err != nil {
-		return nil, err
-	}
-	found := make(map[string]string, len(names))
-	for _, name := range names {
-		if v := values[name]; len(v) == 1 {
-			found[name] = v[0]
-			delete(values, name)
-		}
-	}
-	if len(values) == 0 {
-		return found, nil
-	}
-	return nil, unexpected(values, names)
-}
-
 func cut(s string) string {
 	const most = 200
 	if len(s) <= most {

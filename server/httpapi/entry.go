@@ -69,6 +69,9 @@ func (s *Server) observe(c *fiber.Ctx, next func() error) error {
 	} else {
 		settleBody(c, call)
 	}
+	if s.ending.Load() { // who keeps a connection learns from the answer in hand that it ends
+		c.Context().SetConnectionClose()
+	}
 	status := c.Response().StatusCode()
 	s.metrics.answered(call, methodLabel(c.Method()), status)
 	s.endSpan(c, call, span, status, err)
@@ -91,7 +94,7 @@ func (s *Server) startSpan(c *fiber.Ctx, call *call) (context.Context, trace.Spa
 			"traceparent": call.shape.traceParent, "tracestate": call.shape.traceState,
 		})
 	}
-	return s.deps.Tracer.Start(ctx, c.Method(), trace.WithSpanKind(trace.SpanKindServer))
+	return s.deps.Tracer.Start(ctx, methodLabel(c.Method()), trace.WithSpanKind(trace.SpanKindServer))
 }
 
 func (s *Server) endSpan(c *fiber.Ctx, call *call, span trace.Span, status int, err error) {

@@ -3,10 +3,6 @@ package httpapi
 import (
 	"context"
 	"errors"
-	"fmt"
-	"maps"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -135,25 +131,4 @@ func (s *Server) missing(c *fiber.Ctx) error {
 			c.Method()+" is not for this path; it takes "+allow+".", "accepted", allow)
 	}
 	return fault.New(fault.NotFound, fault.ReasonNotFound, "There is nothing at this path.", "value", cut(c.Path()))
-}
-
-// unexpected reports every parameter that a route does not take, or takes once, in the form that
-// search uses for its own.
-func unexpected(values url.Values, names []string) error {
-	accepted := "no parameters"
-	if len(names) > 0 {
-		accepted = strings.Join(names, ", ") + ", each at most once"
-	}
-	var violations []fault.Violation
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		v := fault.Violation{
-			Reason: fault.ReasonUnknownParameter, Message: fmt.Sprintf("There is no parameter %q here; accepted: %s.", cut(name), accepted),
-			Metadata: fault.Pairs("attribute", cut(name), "accepted", accepted),
-		}
-		if slices.Contains(names, name) {
-			v.Reason, v.Message = fault.ReasonInvalidParameter, fmt.Sprintf("Parameter %q is given more than once.", name)
-		}
-		violations = append(violations, v)
-	}
-	return fault.Many(fault.InvalidArgument, violations)
 }

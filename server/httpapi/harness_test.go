@@ -103,29 +103,29 @@ func accepted(id string) *ingest.Published {
 // shelf answers searches as told and keeps what it was asked.
 type shelf struct {
 	list     func(url.Values) (*search.Page, error)
-	snapshot func(from, until string) (*search.Snapshot, error)
-	get      func(name, at string) (*search.Detail, error)
+	snapshot func(url.Values) (*search.Snapshot, error)
+	get      func(name string, params url.Values) (*search.Detail, error)
 }
 
 func (s *shelf) List(_ context.Context, params url.Values) (*search.Page, error) {
 	return s.list(params)
 }
 
-func (s *shelf) Snapshot(_ context.Context, from, until string) (*search.Snapshot, error) {
-	return s.snapshot(from, until)
+func (s *shelf) Snapshot(_ context.Context, params url.Values) (*search.Snapshot, error) {
+	return s.snapshot(params)
 }
 
-func (s *shelf) Get(_ context.Context, name, at string) (*search.Detail, error) {
-	return s.get(name, at)
+func (s *shelf) Get(_ context.Context, name string, params url.Values) (*search.Detail, error) {
+	return s.get(name, params)
 }
 
 func emptyShelf() *shelf {
 	return &shelf{
 		list: func(url.Values) (*search.Page, error) { return &search.Page{Snapshot: "s"}, nil },
-		snapshot: func(string, string) (*search.Snapshot, error) {
+		snapshot: func(url.Values) (*search.Snapshot, error) {
 			return &search.Snapshot{Token: "s"}, nil
 		},
-		get: func(string, string) (*search.Detail, error) {
+		get: func(string, url.Values) (*search.Detail, error) {
 			return nil, fault.New(fault.NotFound, fault.ReasonNotFound, "There is no such event.")
 		},
 	}

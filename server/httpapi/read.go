@@ -39,11 +39,11 @@ func (h *handlers) ListEvents(ctx context.Context, _ ListEventsRequestObject) (L
 
 // CreateSnapshot freezes what a search sees.
 func (h *handlers) CreateSnapshot(ctx context.Context, _ CreateSnapshotRequestObject) (CreateSnapshotResponseObject, error) {
-	params, err := callIn(ctx).single("from", "until")
+	params, err := callIn(ctx).params()
 	if err != nil {
 		return nil, err
 	}
-	snap, err := h.s.deps.Search.Snapshot(ctx, params["from"], params["until"])
+	snap, err := h.s.deps.Search.Snapshot(ctx, params)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +73,7 @@ func (h *handlers) GetEvent(ctx context.Context, req GetEventRequestObject) (Get
 	if d.ErasedAt != nil {
 		out.ErasedAt = open(*d.ErasedAt)
 	}
+	out.OthersFrom = open(d.OthersFrom)
 	out.Others = make([]struct {
 		Name       string `json:"name"`
 		OccurredAt string `json:"occurredAt"`
@@ -84,11 +85,11 @@ func (h *handlers) GetEvent(ctx context.Context, req GetEventRequestObject) (Get
 }
 
 func (h *handlers) find(ctx context.Context, name string) (*search.Detail, error) {
-	params, err := callIn(ctx).single("time")
+	params, err := callIn(ctx).params()
 	if err != nil {
 		return nil, err
 	}
-	return h.s.deps.Search.Get(ctx, name, params["time"])
+	return h.s.deps.Search.Get(ctx, name, params)
 }
 
 func listed(e *search.Event) Event {

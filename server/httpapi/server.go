@@ -48,9 +48,9 @@ type publisher interface {
 }
 
 type searcher interface {
-	Snapshot(ctx context.Context, from, until string) (*search.Snapshot, error)
+	Snapshot(ctx context.Context, params url.Values) (*search.Snapshot, error)
 	List(ctx context.Context, params url.Values) (*search.Page, error)
-	Get(ctx context.Context, name, occurredAt string) (*search.Detail, error)
+	Get(ctx context.Context, name string, params url.Values) (*search.Detail, error)
 }
 
 type verifier interface {
@@ -129,8 +129,6 @@ func New(deps Deps) (*Server, error) {
 		IdleTimeout:                  idleTimeout,
 		ErrorHandler:                 s.unroutable,
 	})
-	// A client that keeps its connection learns from the answer in hand that we are stopping.
-	s.app.Server().CloseOnShutdown = true
 	s.app.Server().HeaderReceived = passOver
 	s.app.Server().Handler = s.outermost(s.app.Server().Handler)
 	s.routes = s.table()

@@ -69,7 +69,7 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		name := cloudevents.EscapeName(source, "id-"+strconv.Itoa(rows/2))
 		for b.Loop() {
-			if _, err := st.svc.Get(context.Background(), name, when.Format(time.RFC3339Nano)); err != nil {
+			if _, err := st.svc.Get(context.Background(), name, values("time", when.Format(time.RFC3339Nano))); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -29,10 +29,15 @@ type Request struct {
 
 const acceptedSeverity = "trace, debug, info, notice, warning (or warn), error, critical, emergency"
 
-// acceptedParameters names every parameter; those of known have a negated twin.
-const acceptedParameters = "type, source, subject, severity, q, each also negated (type!=x), from, until, v, snapshot, pageSize, pageToken"
+// What the parameters of each request are called, for whoever asks for another. Those that filter have a
+// negated twin.
+const (
+	parametersOfList     = "type, source, subject, severity, q, each also negated (type!=x), from, until, v, snapshot, pageSize, pageToken"
+	parametersOfSnapshot = "from, until, each at most once"
+	parametersOfEvent    = "time, at most once"
+)
 
-func known(parameter string) bool {
+func ofList(parameter string) bool {
 	base, negated := strings.CutSuffix(parameter, "!")
 	switch base {
 	case "type", "source", "subject", "severity", "q":
@@ -44,6 +49,10 @@ func known(parameter string) bool {
 	}
 }
 
+func ofSnapshot(parameter string) bool { return parameter == "from" || parameter == "until" }
+
+func ofEvent(parameter string) bool { return parameter == "time" }
+
 // decoder collects everything that is wrong, in the order of parameters.
 type decoder struct {
 	params     url.Values
@@ -54,8 +63,16 @@ type decoder struct {
 // Decode reads the parameters of a search. It is total: whatever is wrong is reported together, as one
 // fault.InvalidArgument. A parameter that is present but empty is absent.
 func Decode(params url.Values) (*Request, error) {
+	req, violations := decode(params)
+	if len(violations) > 0 {
+		return nil, fault.Many(fault.InvalidArgument, violations)
+	}
+	return req, nil
+}
+
+func decode(params url.Values) (*Request, []fault.Violation) {
 	d := &decoder{params: params}
-	d.unknown()
+	d.unknown(ofList, parametersOfList)
 	req := &Request{PageSize: DefaultPageSize}
 	var where And
 	for f := range fields {
@@ -70,8 +87,16 @@ func Decode(params url.Values) (*Request, error) {
 	if v := d.single("v"); v != "" && v != "1" {
 		d.invalid("v", v, "1", "The parameter v is the version of the filter parameters, and only 1 exists.")
 	}
-	req.Snapshot = d.single("snapshot")
-	req.PageToken = d.single("pageToken")
+	if req.Snapshot = d.single("snapshot"); req.Snapshot != "" {
+		if _, err := parseSnapshot(req.Snapshot); err != nil {
+			d.invalid("snapshot", req.Snapshot, "the snapshot of GET /v1/events:snapshot or of a page", "The snapshot is no token of ours.")
+		}
+	}
+	if req.PageToken = d.single("pageToken"); req.PageToken != "" {
+		if _, err := parsePageToken(req.PageToken); err != nil {
+			d.violations = append(d.violations, invalidPageToken("The page token is no token of ours."))
+		}
+	}
 	if s := d.single("pageSize"); s != "" {
 		n, err := strconv.Atoi(s)
 		if err != nil || n < 1 || n > MaxPageSize || s[0] == '+' {
@@ -80,13 +105,10 @@ func Decode(params url.Values) (*Request, error) {
 			req.PageSize = n
 		}
 	}
-	if len(d.violations) > 0 {
-		return nil, fault.Many(fault.InvalidArgument, d.violations)
-	}
-	return req, nil
+	return req, d.violations
 }
 
-func (d *decoder) unknown() {
+func (d *decoder) unknown(known func(string) bool, accepted string) {
 	var names []string
 	for name := range d.params {
 		if !known(name) {
@@ -97,8 +119,8 @@ func (d *decoder) unknown() {
 	for _, name := range names {
 		d.violations = append(d.violations, fault.Violation{
 			Reason:   fault.ReasonUnknownParameter,
-			Message:  "There is no parameter " + quote(name) + ".",
-			Metadata: fault.Pairs("attribute", shown(name), "accepted", acceptedParameters),
+			Message:  "There is no parameter " + quote(name) + " here; accepted: " + accepted + ".",
+			Metadata: fault.Pairs("attribute", shown(name), "accepted", accepted),
 		})
 	}
 }

@@ -63,6 +63,7 @@ func TestEverythingWrongIsReportedTogether(t *testing.T) {
 		"a query of spaces":             {values("q!", "  "), "EMPTY_QUERY q!"},
 		"every place of query syntax":   {values("q", `"a b" (c) d*`), "UNSUPPORTED_QUERY_SYNTAX q, UNSUPPORTED_QUERY_SYNTAX q, UNSUPPORTED_QUERY_SYNTAX q, UNSUPPORTED_QUERY_SYNTAX q"},
 		"too many words":                {values("q", manyWords(65)), "INVALID_PARAMETER q"},
+		"tokens beside another mistake": {values("snapshot", "x", "pageToken", "y", "foo", "1"), "UNKNOWN_PARAMETER foo, INVALID_PARAMETER snapshot, INVALID_PAGE_TOKEN pageToken"},
 		"many different things at once": {values("x", "1", "severity", "x", "from", "x", "q", "AND", "pageSize", "x"), "UNKNOWN_PARAMETER x, INVALID_PARAMETER severity, UNSUPPORTED_QUERY_SYNTAX q, INVALID_PARAMETER from, INVALID_PARAMETER pageSize"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 	"time"
 
@@ -18,26 +19,30 @@ import (
 // MaxOthers is how many other times of one identity an event lists.
 const MaxOthers = 20
 
-// Get finds one event by its escaped name; occurredAt is the raw time parameter or "".
+// Get finds one event by its escaped name; params are the raw query parameters of GET /v1/events/{event}.
 //
 // With a time it is one look-up in the unique index. Without, the days are asked newest first, each
 // through the index on source or on identity, whichever its statistics make cheaper, until one has it:
 // that costs up to one pass over an index of every day for an identity that does not exist. The other
 // times are looked for in the same way within a budget of their own, and OthersFrom says how far that went.
-func (s *Service) Get(ctx context.Context, name, occurredAt string) (*Detail, error) {
+func (s *Service) Get(ctx context.Context, name string, params url.Values) (*Detail, error) {
+	dec := &decoder{params: params}
 	source, id, ok := cloudevents.ParseName(name)
 	if !ok {
-		return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter, "The event's name is not written as {source}:{id}, escaped.",
-			"attribute", "event", "value", shown(name), "accepted", "{source}:{id}, every byte of either outside A-Za-z0-9-._~ percent-encoded")
+		dec.invalid("event", name, "{source}:{id}, every byte of either outside A-Za-z0-9-._~ percent-encoded",
+			"The event's name is not written as {source}:{id}, escaped.")
 	}
+	dec.unknown(ofEvent, parametersOfEvent)
 	var at Instant
-	if occurredAt != "" {
-		t, err := cloudevents.ParseTime(occurredAt)
+	if text := dec.single("time"); text != "" {
+		t, err := cloudevents.ParseTime(text)
 		if err != nil {
-			return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter, "The parameter time is no time: "+err.Error()+".",
-				"attribute", "time", "value", shown(occurredAt), "accepted", "RFC 3339, as occurredAt of the event")
+			dec.invalid("time", text, "RFC 3339, as occurredAt of the event", "The parameter time is no time: "+err.Error()+".")
 		}
 		at = instantOf(t)
+	}
+	if len(dec.violations) > 0 {
+		return nil, fault.Many(fault.InvalidArgument, dec.violations)
 	}
 	var d *Detail
 	err := s.run(ctx, "get", func(ctx context.Context, ses *session) (err error) {

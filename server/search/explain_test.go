@@ -65,7 +65,7 @@ func (p plan) partitions() int {
 func (st *store) view(params ...string) *view {
 	st.t.Helper()
 	v := values(params...)
-	snap, err := st.svc.Snapshot(context.Background(), v.Get("from"), v.Get("until"))
+	snap, err := st.svc.Snapshot(context.Background(), values("from", v.Get("from"), "until", v.Get("until")))
 	if err != nil {
 		st.t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestPayloadsAreFoundAndComeBackByteForByte(t *testing.T) {
 				st.expect("", "q", q)
 				st.expect("x", "q!", q, "type", "fidelity.test")
 			}
-			d, err := st.svc.Get(t.Context(), cloudevents.EscapeName("/test", "x"), "")
+			d, err := st.svc.Get(t.Context(), cloudevents.EscapeName("/test", "x"), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +82,7 @@ func TestDetailTellsEverythingThatWasStored(t *testing.T) {
 		headers: [][]byte{[]byte("trace"), []byte("1"), []byte("trace"), {0, 0xff}, []byte("gone"), nil, []byte("none"), {}},
 		traceID: trace, recordK: "key", tags: []string{"t1", "t2"}, facets: []string{"device=d=1", "device=d2", "room=r"}, data: []byte(`{"a":1}`),
 	})
-	d, err := st.svc.Get(t.Context(), cloudevents.EscapeName("https://x.test/s?q=1", "a/b:c ü"), "2026-11-30T09:00:00.123456Z")
+	d, err := st.svc.Get(t.Context(), cloudevents.EscapeName("https://x.test/s?q=1", "a/b:c ü"), values("time", "2026-11-30T09:00:00.123456Z"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,14 +116,14 @@ func TestAnIdentityOfSeveralTimes(t *testing.T) {
 		st.add(sample{id: "same", at: times[i], data: jsonOf(i)}, sample{id: "same", source: "/elsewhere", at: times[i]}, sample{id: "else", at: times[i]})
 	}
 	name := cloudevents.EscapeName("/test", "same")
-	newest, err := st.svc.Get(t.Context(), name, "")
+	newest, err := st.svc.Get(t.Context(), name, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(newest.Data) != "0" || !newest.OccurredAt.Equal(times[0]) || !slices.Equal(newest.Others, times[1:21]) || !newest.OthersFrom.IsZero() {
 		t.Errorf("newest: %s at %s, others %v", newest.Data, newest.OccurredAt, newest.Others)
 	}
-	old, err := st.svc.Get(t.Context(), name, times[24].Format(time.RFC3339))
+	old, err := st.svc.Get(t.Context(), name, values("time", times[24].Format(time.RFC3339)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestAnIdentityOfSeveralTimes(t *testing.T) {
 		t.Errorf("by time: %s, others %v", old.Data, old.Others)
 	}
 	st.svc.limits.others = 0
-	old, err = st.svc.Get(t.Context(), name, times[24].Format(time.RFC3339))
+	old, err = st.svc.Get(t.Context(), name, values("time", times[24].Format(time.RFC3339)))
 	if err != nil || string(old.Data) != "24" || old.OthersFrom.IsZero() {
 		t.Errorf("with no budget to look for others: %v, others from %s", err, old.OthersFrom)
 	}
@@ -140,8 +140,9 @@ func TestAnIdentityOfSeveralTimes(t *testing.T) {
 		{cloudevents.EscapeName("/test", "never"), "", fault.ReasonNotFound},
 		{name, "noon", fault.ReasonInvalidParameter},
 		{"no-colon", "", fault.ReasonInvalidParameter},
+		{"no-colon", "noon", fault.ReasonInvalidParameter},
 	} {
-		if _, err := st.svc.Get(t.Context(), c.name, c.at); reasonOf(err) != c.want {
+		if _, err := st.svc.Get(t.Context(), c.name, values("time", c.at)); reasonOf(err) != c.want {
 			t.Errorf("%s at %q: %v", c.name, c.at, err)
 		}
 	}

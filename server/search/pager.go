@@ -33,45 +33,51 @@ type pager struct {
 	deadline   time.Time
 }
 
-// newPager reads the tokens and refuses those that belong to another search.
+// newPager reads the tokens and refuses those that belong to another search, for every reason there is.
 func (s *Service) newPager(req *Request) (*pager, error) {
 	p := &pager{Service: s, limits: s.limits, req: req}
+	var violations []fault.Violation
 	if req.Snapshot != "" {
 		v, err := parseSnapshot(req.Snapshot)
 		if err != nil {
-			return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter, "The snapshot is no token of ours.",
-				"attribute", "snapshot", "value", shown(req.Snapshot), "accepted", "the snapshot of GET /v1/events:snapshot or of a page")
+			return nil, fmt.Errorf("snapshot that was readable: %w", err)
 		}
 		p.view = v
-		if name, ok := v.accepts(req.Filter); !ok {
-			return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter,
-				"The parameter "+name+" differs from the snapshot's, which has frozen the time range. Leave it out, or make another snapshot.",
-				"attribute", name, "accepted", "what the snapshot was made with")
+		for _, name := range v.differs(req.Filter) {
+			violations = append(violations, fault.Violation{
+				Reason:   fault.ReasonInvalidParameter,
+				Message:  "The parameter " + name + " differs from the snapshot's, which has frozen the time range. Leave it out, or make another snapshot.",
+				Metadata: fault.Pairs("attribute", name, "accepted", "what the snapshot was made with"),
+			})
 		}
 	}
-	if req.PageToken == "" {
-		return p, nil
+	if req.PageToken != "" {
+		t, err := parsePageToken(req.PageToken)
+		if err != nil {
+			return nil, fmt.Errorf("page token that was readable: %w", err)
+		}
+		if t.filter != fingerprint(req.Filter.Where) {
+			violations = append(violations, invalidPageToken("The page token belongs to another filter."))
+		}
+		for _, name := range t.view.differs(req.Filter) {
+			violations = append(violations, invalidPageToken("The page token belongs to another time range: "+name+" differs."))
+		}
+		if p.view != nil && p.view.token() != t.view.token() {
+			violations = append(violations, invalidPageToken("The page token belongs to another snapshot."))
+		}
+		p.token, p.view, p.start, p.at = t, t.view, &t.cut, &t.cut
 	}
-	t, err := parsePageToken(req.PageToken)
-	if err != nil {
-		return nil, invalidPageToken("The page token is no token of ours.")
+	if len(violations) > 0 {
+		return nil, fault.Many(fault.InvalidArgument, violations)
 	}
-	if t.filter != fingerprint(req.Filter.Where) {
-		return nil, invalidPageToken("The page token belongs to another filter.")
-	}
-	if name, ok := t.view.accepts(req.Filter); !ok {
-		return nil, invalidPageToken("The page token belongs to another time range: " + name + " differs.")
-	}
-	if p.view != nil && p.view.token() != t.view.token() {
-		return nil, invalidPageToken("The page token belongs to another snapshot.")
-	}
-	p.token, p.view, p.start, p.at = t, t.view, &t.cut, &t.cut
 	return p, nil
 }
 
-func invalidPageToken(message string) error {
-	return fault.New(fault.InvalidArgument, fault.ReasonInvalidPageToken, message,
-		"attribute", "pageToken", "accepted", "nextPageToken or previousPageToken of a page with the same filter, time range and snapshot")
+func invalidPageToken(message string) fault.Violation {
+	return fault.Violation{
+		Reason: fault.ReasonInvalidPageToken, Message: message,
+		Metadata: fault.Pairs("attribute", "pageToken", "accepted", "nextPageToken or previousPageToken of a page with the same filter, time range and snapshot"),
+	}
 }
 
 func (p *pager) backward() bool { return p.token != nil && p.token.backward }

@@ -183,7 +183,7 @@ func TestOneTimestampPagesInAStableOrderBothWays(t *testing.T) {
 func TestAMovingNowLeavesTheSnapshotAlone(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, 9)
-	snap, err := m.svc.Snapshot(t.Context(), "-7d", "")
+	snap, err := m.svc.Snapshot(t.Context(), values("from", "-7d"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +210,7 @@ func TestAPartitionTheSnapshotDoesNotKnowIsEmpty(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
 	st.add(sample{id: "old", partition: 0})
-	snap, err := st.svc.Snapshot(t.Context(), "", "")
+	snap, err := st.svc.Snapshot(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

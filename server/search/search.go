@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"oriel/server/cloudevents"
+	"oriel/server/fault"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
@@ -121,15 +122,18 @@ func New(pool *pgxpool.Pool, retention time.Duration, log *slog.Logger, reg prom
 	}
 }
 
-// Snapshot freezes a view; from and until are the raw parameters ("" takes the default).
-func (s *Service) Snapshot(ctx context.Context, from, until string) (*Snapshot, error) {
-	req, err := Decode(url.Values{"from": {from}, "until": {until}})
-	if err != nil {
-		return nil, err
+// Snapshot freezes a view; params are the raw query parameters of GET /v1/events:snapshot.
+func (s *Service) Snapshot(ctx context.Context, params url.Values) (*Snapshot, error) {
+	d := &decoder{params: params}
+	d.unknown(ofSnapshot, parametersOfSnapshot)
+	f := Filter{From: d.bound("from"), Until: d.bound("until")}
+	violations := s.ordered(f, d.violations)
+	if len(violations) > 0 {
+		return nil, fault.Many(fault.InvalidArgument, violations)
 	}
 	var v *view
-	err = s.run(ctx, "snapshot", func(ctx context.Context, ses *session) error {
-		v, err = s.freeze(ctx, ses, req.Filter)
+	err := s.run(ctx, "snapshot", func(ctx context.Context, ses *session) (err error) {
+		v, err = s.freeze(ctx, ses, f)
 		return err
 	})
 	if err != nil {
@@ -140,9 +144,12 @@ func (s *Service) Snapshot(ctx context.Context, from, until string) (*Snapshot, 
 
 // List answers one page; params are the raw query parameters of GET /v1/events.
 func (s *Service) List(ctx context.Context, params url.Values) (*Page, error) {
-	req, err := Decode(params)
-	if err != nil {
-		return nil, err
+	req, violations := decode(params)
+	if req.Snapshot == "" && req.PageToken == "" { // those have frozen the range
+		violations = s.ordered(req.Filter, violations)
+	}
+	if len(violations) > 0 {
+		return nil, fault.Many(fault.InvalidArgument, violations)
 	}
 	p, err := s.newPager(req)
 	if err != nil {
@@ -153,4 +160,17 @@ func (s *Service) List(ctx context.Context, params url.Values) (*Page, error) {
 		return nil, err
 	}
 	return p.page(), nil
+}
+
+// ordered adds that the range is empty, unless a bound of it could not be read.
+func (s *Service) ordered(f Filter, violations []fault.Violation) []fault.Violation {
+	for _, v := range violations {
+		if name := v.Metadata["attribute"]; name == "from" || name == "until" {
+			return violations
+		}
+	}
+	if w, err := resolveWindow(f.From, f.Until, s.now()); err != nil {
+		return append(violations, emptyRange(w, err))
+	}
+	return violations
 }

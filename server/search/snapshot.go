@@ -25,8 +25,7 @@ func (s *Service) freeze(ctx context.Context, ses *session, f Filter) (*view, er
 	now := s.now()
 	w, err := resolveWindow(f.From, f.Until, now)
 	if err != nil {
-		return nil, fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter, "The time range is empty: "+err.Error()+".",
-			"attribute", "until", "value", w.until.String(), "accepted", "a time after from")
+		return nil, fault.Many(fault.InvalidArgument, []fault.Violation{emptyRange(w, err)})
 	}
 	v := &view{made: instantOf(now), window: w, from: f.From, until: f.Until}
 	if !v.from.given() {
@@ -48,6 +47,13 @@ func (s *Service) freeze(ctx context.Context, ses *session, f Filter) (*view, er
 		v.vector = append(v.vector, progress{r.Log, r.Partition, r.Commits})
 	}
 	return v, nil
+}
+
+func emptyRange(w window, err error) fault.Violation {
+	return fault.Violation{
+		Reason: fault.ReasonInvalidParameter, Message: "The time range is empty: " + err.Error() + ".",
+		Metadata: fault.Pairs("attribute", "until", "value", w.until.String(), "accepted", "a time after from"),
+	}
 }
 
 // eventDays is the days that event has partitions for, oldest first.
@@ -93,16 +99,16 @@ func (s *Service) check(ctx context.Context, ses *session, v *view) error {
 	return nil
 }
 
-// accepts says whether bounds given beside the view are the ones it was made of: the same relative
-// spelling, or the same instant.
-func (v *view) accepts(f Filter) (parameter string, ok bool) {
+// differs is which bounds given beside the view are not the ones it was made of: neither the same
+// relative spelling nor the same instant.
+func (v *view) differs(f Filter) (parameters []string) {
 	if !sameBound(f.From, v.from, v.window.from) {
-		return "from", false
+		parameters = append(parameters, "from")
 	}
 	if !sameBound(f.Until, v.until, v.window.until) {
-		return "until", false
+		parameters = append(parameters, "until")
 	}
-	return "", true
+	return parameters
 }
 
 func sameBound(given, made Bound, frozen Instant) bool {

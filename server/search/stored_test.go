@@ -48,7 +48,7 @@ func TestTheConsumerIndexesWhatTheVerifierReads(t *testing.T) {
 	}
 	analyzer := lexicon.New(lexicon.Key(key), nil, lexicon.WithoutIdentifiers())
 	for _, e := range events {
-		d, err := st.svc.Get(t.Context(), cloudevents.EscapeName(e.Source, e.ID), e.TimeText)
+		d, err := st.svc.Get(t.Context(), cloudevents.EscapeName(e.Source, e.ID), values("time", e.TimeText))
 		if err != nil {
 			t.Fatalf("%s: %v", e.ID, err)
 		}

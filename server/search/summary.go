@@ -25,8 +25,8 @@ const (
 )
 
 // describe says what kind of data an event has and sums it up in one line of at most 200 characters
-// for a list. size -1 is absent; preview is the data's first previewBytes. Data that names no text type
-// is text where those are printable UTF-8. The summary of JSON keeps every spelling: white space
+// for a list. size -1 is absent; preview is the data's first previewBytes. Declared data is what it is declared
+// to be; where no content type says, it is text if those are printable UTF-8. The summary of JSON keeps every spelling: white space
 // between tokens is left out, nothing else. It never holds a control character.
 func describe(contentType string, flags cloudevents.Flags, size int, preview []byte) (kind, summary string) {
 	switch {
@@ -48,7 +48,7 @@ func describe(contentType string, flags cloudevents.Flags, size int, preview []b
 		return dataInvalid, line(preview, json, cut)
 	case json:
 		return dataJSON, line(preview, true, cut)
-	case text, readable(preview):
+	case text, contentType == "" && readable(preview):
 		return dataText, line(preview, false, cut)
 	default:
 		return dataBinary, binarySummary(contentType, size, preview)

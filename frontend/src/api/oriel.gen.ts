@@ -225,6 +225,11 @@ export interface EventDetail {
   erasedAt?: string;
   /** The same identity at other times, newest first, at most 20. */
   others: EventDetailOthersItem[];
+  /**
+     * RFC 3339. `others` was looked for from here on only, and there may be older ones; absent
+     * where everything was looked at.
+     */
+  othersFrom?: string;
 }
 
 export type SessionRolesItem = typeof SessionRolesItem[keyof typeof SessionRolesItem];
