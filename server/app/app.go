@@ -99,11 +99,12 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 	if err != nil {
 		return nil, err
 	}
-	if err := a.addBroker(ctx, cfg, kopts); err != nil {
+	probe, err := a.addBroker(ctx, cfg, kopts)
+	if err != nil {
 		return nil, err
 	}
 	if cfg.HTTP.Has(config.RoleMaintain) {
-		a.addMaintain(cfg, opts, pool, log, reg)
+		a.addMaintain(cfg, opts, pool, probe, log, reg)
 	}
 	if cfg.HTTP.Has(config.RoleConsume) {
 		if err := a.addConsumer(ctx, cfg, kopts, log, reg); err != nil {
@@ -148,9 +149,13 @@ func (a *App) push(name string, bound time.Duration, stop func(context.Context) 
 	a.steps = append(a.steps, step{name, bound, stop})
 }
 
-func (a *App) addMaintain(cfg config.Config, opts Options, pool *pgxpool.Pool, log *slog.Logger, reg *prometheus.Registry) {
+func (a *App) addMaintain(cfg config.Config, opts Options, pool *pgxpool.Pool, probe *kgo.Client, log *slog.Logger, reg *prometheus.Registry) {
 	m := maintain.New(pool, time.Duration(cfg.Store.Retention), log, reg)
 	m.TrimLog = opts.TrimLog
+	m.Log = func(ctx context.Context) (string, [16]byte, error) {
+		id, err := kafka.TopicID(ctx, probe, cfg.Kafka.Topic)
+		return cfg.Kafka.Topic, id, err
+	}
 	a.push("maintain", 10*time.Second, m.Stop)
 	a.start = append(a.start, m.Start)
 }
@@ -184,10 +189,10 @@ const topicCheck = 5 * time.Second
 // addBroker asks for the topic with a client of its own, so that readiness never waits behind records,
 // and refuses a topic whose settings would break a promise. A broker that does not answer, or does not
 // tell, is readiness's to report.
-func (a *App) addBroker(ctx context.Context, cfg config.Config, kopts []kgo.Opt) error {
+func (a *App) addBroker(ctx context.Context, cfg config.Config, kopts []kgo.Opt) (*kgo.Client, error) {
 	client, err := kgo.NewClient(kopts...)
 	if err != nil {
-		return fmt.Errorf("kafka client: %w", err)
+		return nil, fmt.Errorf("kafka client: %w", err)
 	}
 	a.push("broker probe", time.Second, func(context.Context) error { client.Close(); return nil })
 	a.health.Register("broker", func(ctx context.Context) error {
@@ -198,12 +203,12 @@ func (a *App) addBroker(ctx context.Context, cfg config.Config, kopts []kgo.Opt)
 	defer cancel()
 	err = kafka.CheckTopic(ctx, client, cfg.Kafka.Topic)
 	if wrong := (*kafka.SettingsError)(nil); errors.As(err, &wrong) {
-		return err
+		return nil, err
 	}
 	if err != nil {
 		a.log.Warn("the settings of the topic were not checked", "topic", cfg.Kafka.Topic, "error", err)
 	}
-	return nil
+	return client, nil
 }
 
 // public gives a failed probe the text that readiness may show.
