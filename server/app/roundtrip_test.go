@@ -93,32 +93,13 @@ func expect(t *testing.T, url, token string, w wanted) {
 	if (data == nil) != (w.data == nil) || !bytes.Equal(data, w.data) {
 		t.Errorf("%s: data is %.200q (absent %v), sent %.200q (absent %v)", name, data, data == nil, w.data, w.data == nil)
 	}
-	status, raw := rawData(t, url+"/v1/events/"+name+"/data", token)
+	status, raw := apptest.Get(t, url+"/v1/events/"+name+"/data", token)
 	switch {
 	case w.data == nil && status != http.StatusNotFound:
 		t.Errorf("%s: /data of absent data answers %d %.200q", name, status, raw)
 	case w.data != nil && (status != http.StatusOK || !bytes.Equal(raw, w.data)):
 		t.Errorf("%s: /data is %d %.200q, sent %.200q", name, status, raw, w.data)
 	}
-}
-
-func rawData(t *testing.T, url, token string) (int, []byte) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return resp.StatusCode, body
 }
 
 // fromJSON reads a structured event off the wire with the standard library.

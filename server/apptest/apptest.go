@@ -180,6 +180,26 @@ func Readiness(url string) (int, string) {
 // Run executes a command of the program and returns what it printed.
 func Run(t *testing.T, env []string, args ...string) string {
 	t.Helper()
+	stdout, stderr, err := execute(t, env, args...)
+	if err != nil {
+		t.Fatalf("oriel %v: %v\n%s", args, err, stderr)
+	}
+	return strings.TrimSpace(stdout)
+}
+
+// Fails executes a command that must end with code 1 or 2, and returns what it printed on both streams.
+func Fails(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	stdout, stderr, err := execute(t, env, args...)
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() < 1 || exit.ExitCode() > 2 {
+		t.Fatalf("oriel %v ended with %v, want a failure\n%s%s", args, err, stdout, stderr)
+	}
+	return stdout + stderr
+}
+
+func execute(t *testing.T, env []string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
 	path, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -188,13 +208,10 @@ func Run(t *testing.T, env []string, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = append(os.Environ(), env...)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("oriel %v: %v\n%s", args, err, stderr.String())
-	}
-	return strings.TrimSpace(string(out))
+	var out, log strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &log
+	err = cmd.Run()
+	return out.String(), log.String(), err
 }
 
 // FreeAddr is a loopback address that nobody listens on now, so that a restarted Child can have it again.
@@ -257,8 +274,8 @@ func (in Installation) Serve(t *testing.T, addr string, extra ...string) *Child 
 	return c
 }
 
-// GetJSON reads a JSON answer with a token.
-func GetJSON(t *testing.T, url, token string, into any) int {
+// Get reads an answer with a token.
+func Get(t *testing.T, url, token string) (status int, body []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -270,31 +287,18 @@ func GetJSON(t *testing.T, url, token string, into any) int {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
+	if body, err = io.ReadAll(resp.Body); err != nil {
 		t.Fatal(err)
 	}
+	return resp.StatusCode, body
+}
+
+// GetJSON reads a JSON answer with a token.
+func GetJSON(t *testing.T, url, token string, into any) (status int) {
+	t.Helper()
+	status, body := Get(t, url, token)
 	if err := json.Unmarshal(body, into); err != nil {
 		t.Fatalf("%s: %v: %s", url, err, body)
 	}
-	return resp.StatusCode
-}
-
-// Fails executes a command that must end with code 1 or 2, and returns what it printed on both streams.
-func Fails(t *testing.T, env []string, args ...string) string {
-	t.Helper()
-	path, err := binary()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append(os.Environ(), env...)
-	out, err := cmd.CombinedOutput()
-	var exit *exec.ExitError
-	if !errors.As(err, &exit) || exit.ExitCode() < 1 || exit.ExitCode() > 2 {
-		t.Fatalf("oriel %v ended with %v, want a failure\n%s", args, err, out)
-	}
-	return string(out)
+	return status
 }
