@@ -35,13 +35,23 @@ describe("showing a time", () => {
   test("midnight is hour 0 of its day", () =>
     expect(timeOfDay("2026-11-30T00:00:00Z", "UTC", 0)).toBe("00:00:00"));
   test("says a day once in a range within it", () => {
-    expect(rangeText("2026-11-30T14:02:11Z", "2026-11-30T15:02:11Z", "UTC")).toBe(
-      "30 Nov 14:02:11 – 15:02:11",
+    const range = (from: string, until?: string) =>
+      rangeText(from, until, "UTC", Date.parse("2026-11-30T15:02:11Z"));
+    expect(range("2026-11-30T14:02:11Z", "2026-11-30T15:02:11Z")).toBe("30 Nov 14:02:11 – 15:02:11");
+    expect(range("2026-11-29T15:02:11Z", "2026-11-30T15:02:11Z")).toBe("29 Nov 15:02:11 – 30 Nov 15:02:11");
+    expect(range("2026-11-29T15:02:11Z")).toBe("since 29 Nov 15:02:11");
+  });
+  test("says the years of a range that is not all of this one, or long", () => {
+    const range = (from: string, until?: string) =>
+      rangeText(from, until, "UTC", Date.parse("2026-12-30T00:00:00Z"));
+    expect(range("2025-11-30T12:43:00Z", "2026-11-30T12:45:00Z")).toBe(
+      "30 Nov 2025 12:43:00 – 30 Nov 2026 12:45:00",
     );
-    expect(rangeText("2026-11-29T15:02:11Z", "2026-11-30T15:02:11Z", "UTC")).toBe(
-      "29 Nov 15:02:11 – 30 Nov 15:02:11",
+    expect(range("2025-11-30T12:43:00Z", "2025-11-30T12:45:00Z")).toBe("30 Nov 2025 12:43:00 – 12:45:00");
+    expect(range("2026-01-01T00:00:00Z", "2026-12-29T00:00:00Z")).toBe(
+      "1 Jan 2026 00:00:00 – 29 Dec 2026 00:00:00",
     );
-    expect(rangeText("2026-11-29T15:02:11Z", undefined, "UTC")).toBe("since 29 Nov 15:02:11");
+    expect(range("2025-12-31T00:00:00Z")).toBe("since 31 Dec 2025 00:00:00");
   });
   test("a day begins at its local midnight, also where clocks change", () => {
     expect(new Date(dayStart("2026-10-25T20:00:00Z", berlin)).toISOString()).toBe("2026-10-24T22:00:00.000Z");
@@ -66,6 +76,8 @@ describe("reading a bound", () => {
   };
   test.each([
     ["-15m", "-15m"],
+    ["-1w", "-1w"],
+    ["now", "now"],
     ["2026-11-30T14:05:30Z", "2026-11-30T14:05:30Z"],
     ["2026-11-30t14:05:30.123456+01:00", "2026-11-30T14:05:30.123456+01:00"],
     ["2026-11-30 14:05", "2026-11-30T14:05:00Z"],
@@ -78,7 +90,10 @@ describe("reading a bound", () => {
   test.each([
     "",
     "yesterday",
-    "-1w",
+    "-1y",
+    "0001-01-01 00:00",
+    "0001-01-01T00:00:00Z",
+    "0999-12-31",
     "2026-02-30",
     "2026-13-01 00:00",
     "25:00",
@@ -103,6 +118,7 @@ describe("reading a bound", () => {
   test("relative times have a name", () => {
     expect(relative("-1h")).toEqual({ ms: 3_600_000, name: "1 hour" });
     expect(relative("-90m")?.name).toBe("90 minutes");
+    expect(relative("-2w")).toEqual({ ms: 14 * 86_400_000, name: "2 weeks" });
     expect(relative("1h")).toBeUndefined();
   });
 });

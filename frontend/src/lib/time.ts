@@ -55,8 +55,11 @@ function wallOf(ms: number, zone: string): Wall {
   return wall;
 }
 
+/** Not by `Date.UTC`, which reads the years 0 to 99 as of the twentieth century. */
 function asUtc(wall: Wall): number {
-  return Date.UTC(wall.year, wall.month - 1, wall.day, wall.hour, wall.minute, wall.second);
+  const date = new Date(0);
+  date.setUTCFullYear(wall.year, wall.month - 1, wall.day);
+  return date.setUTCHours(wall.hour, wall.minute, wall.second);
 }
 
 /** Milliseconds by which the zone's clock is ahead of UTC at an instant. */
@@ -131,11 +134,24 @@ export function shortTime(time: string, zone: string): string {
   return `${dayAndMonth(wall)} ${clock(wall)}`;
 }
 
-/** `30 Nov 14:02:11 – 15:02:11`; without an end `since 30 Nov 14:02:11`. */
-export function rangeText(from: string, until: string | undefined, zone: string): string {
-  if (until === undefined) return `since ${shortTime(from, zone)}`;
-  const end = dayKey(from, zone) === dayKey(until, zone) ? timeOfDay(until, zone, 0) : shortTime(until, zone);
-  return `${shortTime(from, zone)} – ${end}`;
+const elevenMonths = 330 * 86_400_000;
+
+/**
+ * `30 Nov 14:02:11 – 15:02:11`; without an end `since 30 Nov 14:02:11`. The years are said where a
+ * bound is not of this year, and where the range is so long that day and month could be of two.
+ */
+export function rangeText(from: string, until: string | undefined, zone: string, now = Date.now()): string {
+  const year = (ms: number) => wallOf(ms, zone).year;
+  const start = Date.parse(from);
+  const end = until === undefined ? now : Date.parse(until);
+  const years = [start, end].some((ms) => year(ms) !== year(now)) || end - start > elevenMonths;
+  const full = (time: string) => {
+    const wall = wallOf(Date.parse(time), zone);
+    return `${dayAndMonth(wall)} ${years ? `${wall.year} ` : ""}${clock(wall)}`;
+  };
+  if (until === undefined) return `since ${full(from)}`;
+  const sameDay = dayKey(from, zone) === dayKey(until, zone);
+  return `${full(from)} – ${sameDay ? timeOfDay(until, zone, 0) : full(until)}`;
 }
 
 /** How much later `b` is than `a`: `38 ms`, `4.1 s`, `12 min`, `3 h`, `2 d`. */
@@ -154,12 +170,14 @@ const units: Readonly<Record<string, { ms: number; name: string }>> = {
   m: { ms: 60_000, name: "minute" },
   h: { ms: 3_600_000, name: "hour" },
   d: { ms: 86_400_000, name: "day" },
+  w: { ms: 7 * 86_400_000, name: "week" },
 };
 
-const relativePattern = /^-(\d{1,6})([smhd])$/;
+const relativePattern = /^-(\d{1,6})([smhdw])$/;
 
-/** Milliseconds before now that a relative time such as `-1h` names. */
+/** Milliseconds before now that a relative time such as `-1h` or `now` names. */
 export function relative(text: string): { ms: number; name: string } | undefined {
+  if (text === "now") return { ms: 0, name: "now" };
   const match = relativePattern.exec(text);
   const unit = units[match?.[2] ?? ""];
   if (!match || !unit) return undefined;
@@ -173,12 +191,16 @@ const wallPattern = /^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:[T ]?(\d{1,2}):(\d{2})(
 /** What a person typed as a bound: the value for the URL and the API, or what is accepted instead. */
 export type Bound = { readonly value: string } | { readonly error: string };
 
-export const acceptedBounds = "2026-11-30 14:05, 14:05:30, 2026-11-30T14:05:30Z or -1h (s, m, h, d)";
+export const acceptedBounds = "2026-11-30 14:05, 14:05:30, 2026-11-30T14:05:30Z, -1h (s, m, h, d, w) or now";
+/** Earlier ones are slips of the hand, and calendars differ on them. */
+const firstYear = 1000;
 
 /** Reads a bound: relative, RFC 3339, or a wall time of the zone (without a date, today's). */
 export function readBound(input: string, zone: string, now: number): Bound {
   const text = input.trim();
   if (relative(text)) return { value: text };
+  if (/^0\d{3}-/.test(text))
+    return { error: `Years before ${firstYear} are not accepted. Accepted: ${acceptedBounds}.` };
   if (rfc3339.test(text)) {
     const time = text.toUpperCase().replace(" ", "T");
     return Number.isNaN(Date.parse(time)) ? { error: "This date does not exist." } : { value: time };

@@ -4,7 +4,8 @@ import { Kbd } from "./controls.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { useFloating } from "./useFloating.ts";
 
-const popup = "fixed inset-auto m-0 rounded-3 bg-raised t-12 text-ink shadow-pop outline-none fade-in";
+const popup =
+  "fixed inset-auto m-0 max-h-[calc(100dvh-24px)] overflow-y-auto overscroll-contain rounded-3 bg-raised t-12 text-ink shadow-pop outline-none fade-in";
 
 /** The button's own look and words; what it opens is added to it. */
 export type Trigger = Omit<ComponentProps<"button">, "type" | "onClick" | "ref">;

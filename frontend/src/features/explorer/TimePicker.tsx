@@ -1,14 +1,5 @@
 import { useId, useState } from "react";
-import {
-  acceptedBounds,
-  browserZone,
-  offsetLabel,
-  rangeText,
-  readBound,
-  relative,
-  shortTime,
-  utc,
-} from "#/lib/time.ts";
+import { acceptedBounds, browserZone, offsetLabel, rangeText, readBound, relative, utc } from "#/lib/time.ts";
 import { Button, buttonClass, Segments } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Popover } from "#/ui/popover.tsx";
@@ -20,7 +11,8 @@ const presets = ["-15m", "-1h", "-6h", "-24h", "-7d", "-30d"] as const;
 
 function windowName(from: string | undefined, until: string | undefined): string {
   const span = relative(from ?? defaultFrom);
-  return span && until === undefined ? `Last ${span.name}` : "Fixed window";
+  const endsNow = until === undefined || until === "now";
+  return span && span.ms > 0 && endsNow ? `Last ${span.name}` : "Fixed window";
 }
 
 export function TimePicker({
@@ -103,6 +95,7 @@ function Choices({
 }) {
   const { zone, setZone } = useZoneSwitch();
   const [now] = useState(Date.now);
+  const form = useId();
   return (
     <>
       <ul className="mb-2 border-b border-line pb-2" aria-label="Windows that end now">
@@ -119,17 +112,22 @@ function Choices({
               >
                 Last {span?.name}
                 <span className="ml-auto mono-11 text-ink-3">
-                  {shortTime(new Date(now - (span?.ms ?? 0)).toISOString(), zone)} –
+                  {rangeText(new Date(now - (span?.ms ?? 0)).toISOString(), undefined, zone, now)}
                 </span>
               </button>
             </li>
           );
         })}
       </ul>
-      <AbsoluteForm from={from} until={until} now={now} onChoose={onChoose} />
-      <div className="mt-2 flex items-center gap-2 border-t border-line px-2 pt-2 text-ink-2">
-        <span className="flex-1">Zone</span>
+      <AbsoluteForm id={form} from={from} until={until} now={now} onChoose={onChoose} />
+      {/* In sight however little of the rest is. */}
+      <div className="sticky -bottom-2 -mx-2 mt-2 -mb-2 flex flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 text-ink-2">
+        Zone
         <ZoneSegments zone={zone} onChange={setZone} />
+        <span className="flex-1" />
+        <Button type="submit" look="primary" form={form}>
+          Apply
+        </Button>
       </div>
     </>
   );
@@ -155,11 +153,13 @@ function fieldText(bound: string | undefined, zone: string): string {
 }
 
 function AbsoluteForm({
+  id,
   from,
   until,
   now,
   onChoose,
 }: {
+  id: string;
   from: string | undefined;
   until: string | undefined;
   now: number;
@@ -170,11 +170,13 @@ function AbsoluteForm({
   const [untilText, setUntil] = useState(() => fieldText(until, zone));
   const [tried, setTried] = useState(false);
   const hint = useId();
-  const start = readBound(fromText, zone, now);
+  // As in the API: without one it is a day.
+  const start = fromText.trim() === "" ? { value: undefined } : readBound(fromText, zone, now);
   const end = untilText.trim() === "" ? { value: undefined } : readBound(untilText, zone, now);
   const fault = faultOf(start, end, now);
   return (
     <form
+      id={id}
       className="grid grid-cols-[48px_minmax(0,1fr)] items-center gap-x-2 gap-y-1.5 px-2"
       onSubmit={(event) => {
         event.preventDefault();
@@ -182,7 +184,7 @@ function AbsoluteForm({
         if (fault === undefined && "value" in start && "value" in end) onChoose(start.value, end.value);
       }}
     >
-      <Bound label="From" text={fromText} onText={setFrom} describedBy={hint} placeholder="-1h" />
+      <Bound label="From" text={fromText} onText={setFrom} describedBy={hint} placeholder={defaultFrom} />
       <Bound
         label="Until"
         text={untilText}
@@ -195,17 +197,12 @@ function AbsoluteForm({
           ? fault
           : `Times in ${zone === utc ? utc : `${zone} (${offsetLabel(now, zone)})`}, such as ${acceptedBounds}.`}
       </p>
-      <span className="col-span-2 flex justify-end">
-        <Button type="submit" look="primary">
-          Apply
-        </Button>
-      </span>
     </form>
   );
 }
 
 function faultOf(
-  start: ReturnType<typeof readBound>,
+  start: { value: string | undefined } | { error: string },
   end: { value: string | undefined } | { error: string },
   now: number,
 ): string | undefined {
@@ -213,7 +210,9 @@ function faultOf(
   if ("error" in end) return `Until: ${end.error}`;
   if (end.value === undefined) return undefined;
   const instant = (bound: string) => now - (relative(bound)?.ms ?? now - Date.parse(bound));
-  return instant(end.value) > instant(start.value) ? undefined : "Until must be later than From.";
+  return instant(end.value) > instant(start.value ?? defaultFrom)
+    ? undefined
+    : "Until must be later than From.";
 }
 
 function Bound({
