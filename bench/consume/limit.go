@@ -9,7 +9,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"golang.org/x/sync/errgroup"
 
@@ -30,7 +29,7 @@ type limitRow struct {
 	severity int16
 	tags     []string
 	facets   []string
-	lexemes  []int64
+	text     any // what is indexed of the text
 	digest   int64
 }
 
@@ -38,12 +37,21 @@ type limitRow struct {
 type loop struct {
 	conn       *pgx.Conn
 	analyzer   *lexicon.Analyzer
+	text       textIndex
 	partitions map[int32]int64 // commits
+	counts     map[int32]int64 // records to read
 	batch      int
 }
 
-// limit reads the topic without a group and writes it as fast as this shape of table allows.
-func (s *stage) limit(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error {
+// limit is a contender that reads the topic without a group and writes it as fast as this shape of table
+// allows.
+func (s *stage) limit(text textIndex) func(context.Context, options, string, int, *pgxpool.Pool) error {
+	return func(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error {
+		return s.runLimit(ctx, o, topic, n, pool, text)
+	}
+}
+
+func (s *stage) runLimit(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool, text textIndex) error {
 	var key lexicon.Key
 	var raw []byte
 	if err := pool.QueryRow(ctx, "SELECT key FROM lexicon_version WHERE version = $1", lexicon.Version).Scan(&raw); err != nil {
@@ -57,10 +65,14 @@ func (s *stage) limit(ctx context.Context, o options, topic string, n int, pool 
 		SELECT 'store', 1, p, 0 FROM generate_series(0, $1::int - 1) p`, o.partitions); err != nil {
 		return err
 	}
+	counts, err := s.shares(ctx, topic, n)
+	if err != nil {
+		return err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	for c := range o.conns {
 		l := &loop{
-			batch: o.batch, partitions: map[int32]int64{},
+			batch: o.batch, text: text.clone(), counts: counts, partitions: map[int32]int64{},
 			analyzer: lexicon.New(key, []string{"severity", "tags", "deviceId", "roomId", "personId"}, lexicon.WithoutIdentifiers()),
 		}
 		start := map[int32]kgo.Offset{}
@@ -78,6 +90,7 @@ func (l *loop) run(ctx context.Context, brokers []string, topic string, start ma
 		return err
 	}
 	defer l.conn.Close(context.WithoutCancel(ctx))
+	l.text.prepare(l.conn)
 	if _, err = l.conn.Exec(ctx, `CREATE TEMP TABLE stage (ordinal int, LIKE event) ON COMMIT DELETE ROWS`); err != nil {
 		return err
 	}
@@ -87,26 +100,26 @@ func (l *loop) run(ctx context.Context, brokers []string, topic string, start ma
 		return err
 	}
 	defer cl.Close()
-	queued := map[int32][]*kgo.Record{}
-	ends, err := kadm.NewClient(cl).ListEndOffsets(ctx, topic)
-	if err != nil {
-		return err
-	}
-	var left int64
+	queued, left, all := map[int32][]*kgo.Record{}, map[int32]int64{}, int64(0)
 	for p := range start {
-		if end, ok := ends.Lookup(topic, p); ok {
-			left += end.Offset
-		}
+		left[p] = l.counts[p]
+		all += left[p]
 	}
-	for left > 0 {
+	for all > 0 {
 		fetches := cl.PollRecords(ctx, 2*l.batch)
 		if err := fetches.Err(); err != nil {
 			return err
 		}
-		left -= int64(fetches.NumRecords())
-		fetches.EachRecord(func(r *kgo.Record) { queued[r.Partition] = append(queued[r.Partition], r) })
+		fetches.EachRecord(func(r *kgo.Record) {
+			if left[r.Partition] == 0 {
+				return
+			}
+			left[r.Partition]--
+			all--
+			queued[r.Partition] = append(queued[r.Partition], r)
+		})
 		for p, rs := range queued {
-			for len(rs) >= l.batch || (left == 0 && len(rs) > 0) {
+			for len(rs) >= l.batch || (left[p] == 0 && len(rs) > 0) {
 				n := min(l.batch, len(rs))
 				if err := l.write(ctx, p, rs[:n]); err != nil {
 					return err
@@ -140,7 +153,9 @@ func (l *loop) decode(rs []*kgo.Record) ([]limitRow, error) {
 		}, everything{})
 		r := &rows[i]
 		r.rec, r.event, r.digest = rec, e, e.Digest()
-		r.lexemes = slices.Clone(out.Lexemes)
+		if r.text, err = l.text.of(e, out); err != nil {
+			return nil, err
+		}
 		r.severity = int16(slices.Index([]string{"", "trace", "debug", "info", "notice", "warning", "error", "critical", "emergency"}, out.Picked[0]))
 		r.severity = max(r.severity, 0)
 		r.tags = slices.Clone(out.PickedAll[1])
@@ -168,7 +183,7 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after COMMIT it does nothing
 	columns := []string{
 		"ordinal", "occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "severity", "flags",
-		"facets_version", "source", "id", "type", "subject", "time_text", "datacontenttype", "tags", "facets", "lexemes", "record_key", "data",
+		"facets_version", "source", "id", "type", "subject", "time_text", "datacontenttype", "tags", "facets", l.text.column(), "record_key", "data",
 	}
 	commit := l.partitions[p] + 1
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"stage"}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
@@ -180,13 +195,13 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 		e := r.event
 		return []any{
 			i, e.Time, int16(1), p, r.rec.Offset, commit, r.rec.Timestamp, r.digest, severity, int16(0), int16(1), e.Source, e.ID,
-			e.Type, e.Subject, e.TimeText, e.DataContentType, r.tags, r.facets, r.lexemes, r.rec.Key, e.Data,
+			e.Type, e.Subject, e.TimeText, e.DataContentType, r.tags, r.facets, r.text, r.rec.Key, e.Data,
 		}, nil
 	})); err != nil {
 		return err
 	}
 	list := `occurred_at, log, partition, "offset", commit, kafka_time, digest, severity, flags, facets_version, source, id, type, subject,
-		time_text, datacontenttype, tags, facets, lexemes, record_key, data`
+		time_text, datacontenttype, tags, facets, ` + l.text.column() + `, record_key, data`
 	inserted, err := tx.Query(ctx, `INSERT INTO event (`+list+`) SELECT `+list+` FROM stage ORDER BY ordinal
 		ON CONFLICT (occurred_at, source, id) DO NOTHING RETURNING "offset"`)
 	if err != nil {

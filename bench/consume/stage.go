@@ -125,13 +125,45 @@ func (s *stage) publish(ctx context.Context, o options, w workload) (topic strin
 	}
 }
 
-// contender consumes n records of a topic into a database.
-type contender func(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error
+// shares splits n records over the partitions of a topic as its own are split.
+func (s *stage) shares(ctx context.Context, topic string, n int) (map[int32]int64, error) {
+	cl, err := kgo.NewClient(kgo.SeedBrokers(s.brokers...))
+	if err != nil {
+		return nil, err
+	}
+	defer cl.Close()
+	ends, err := kadm.NewClient(cl).ListEndOffsets(ctx, topic)
+	if err == nil {
+		err = ends.Error()
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all, passed, given int64
+	ends.Each(func(e kadm.ListedOffset) { all += e.Offset })
+	if all < int64(n) {
+		return nil, fmt.Errorf("the topic has %d records of %d", all, n)
+	}
+	counts := map[int32]int64{}
+	ends.Each(func(e kadm.ListedOffset) {
+		passed += e.Offset
+		upTo := passed * int64(n) / all // rounded over the sum, so that the shares add up
+		counts[e.Partition] = upTo - given
+		given = upTo
+	})
+	return counts, nil
+}
+
+// contender consumes n records of a topic into a database. setup is what its schema has of its own.
+type contender struct {
+	setup string
+	run   func(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error
+}
 
 // turn is one measured run: records a second, and processor time in microseconds a record.
 type turn struct{ rate, own, server float64 }
 
-// measure gives a contender a fresh database, which both have maintained alike, and returns its rate.
+// measure gives a contender a fresh database, which all have maintained alike, and returns its rate.
 // What is pending in the index at the end is part of the work.
 func (s *stage) measure(ctx context.Context, o options, topic string, n int, play contender) (r turn, err error) {
 	admin, err := pgx.Connect(ctx, s.url)
@@ -163,6 +195,9 @@ func (s *stage) measure(ctx context.Context, o options, topic string, n int, pla
 		return r, err
 	}
 	defer pool.Close()
+	if _, err := pool.Exec(ctx, play.setup); err != nil {
+		return r, err
+	}
 	now := time.Now()
 	if err := schema.EnsureDays(ctx, pool, now.Add(-o.spread), now); err != nil {
 		return r, err
@@ -177,7 +212,7 @@ func (s *stage) measure(ctx context.Context, o options, topic string, n int, pla
 	defer func() { err = errors.Join(err, keeper.Stop(context.WithoutCancel(ctx))) }()
 	server := postmaster(ctx, admin)
 	before, began := spent(server), time.Now()
-	if err := play(ctx, o, topic, n, pool); err != nil {
+	if err := play.run(ctx, o, topic, n, pool); err != nil {
 		return r, err
 	}
 	if _, err := pool.Exec(ctx, `SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_lexemes'::regclass`); err != nil {

@@ -21,19 +21,29 @@ import (
 	"time"
 
 	"oriel/bench/events"
+	"oriel/bench/goal"
 	"oriel/bench/webhooks"
 	"oriel/server/embedded"
 )
 
+// The goals, on varied webhook payloads: microseconds of lexing an event beyond the parse, and what an
+// event takes on disk in the product's shape, as a share of its payload, where the server compresses
+// with lz4.
+const (
+	goalLexing = 60
+	goalDisk   = 0.6
+)
+
 type options struct {
-	url    string
-	dir    string
-	events int
-	conns  int
-	batch  int
-	seed   uint64
-	parts  string
-	shapes string
+	url     string
+	dir     string
+	events  int
+	conns   int
+	batch   int
+	seed    uint64
+	parts   string
+	shapes  string
+	enforce bool
 }
 
 func main() {
@@ -46,6 +56,7 @@ func main() {
 	flag.Uint64Var(&o.seed, "seed", 1, "seed of the events")
 	flag.StringVar(&o.parts, "parts", "webhooks,events", "kinds of events to measure")
 	flag.StringVar(&o.shapes, "shapes", "none,lexemes,tsvector", "shapes to measure")
+	flag.BoolVar(&o.enforce, "enforce", false, "fail where a goal is missed")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -89,6 +100,7 @@ func run(ctx context.Context, o options) error {
 	if err := describe(ctx, o); err != nil {
 		return err
 	}
+	goals := goal.NewSheet(os.Stdout)
 	until := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 	if strings.Contains(o.parts, "webhooks") {
 		set, err := webhooks.Load(o.dir)
@@ -97,7 +109,7 @@ func run(ctx context.Context, o options) error {
 		}
 		rng := rand.New(rand.NewPCG(o.seed, 1))
 		next := func() events.Event { return set.Varied(rng, until.Add(time.Duration(rng.Int64N(int64(day))))) }
-		if err := measure(ctx, o, "varied webhooks", next); err != nil {
+		if err := measure(ctx, o, "varied webhooks", next, goals); err != nil {
 			return err
 		}
 	}
@@ -110,21 +122,33 @@ func run(ctx context.Context, o options) error {
 				e.Time = until.Add(time.Duration(rng.Int64N(int64(day))))
 				return e
 			}
-			if err := measure(ctx, o, fmt.Sprintf("short events, %d unique", unique), next); err != nil {
+			if err := measure(ctx, o, fmt.Sprintf("short events, %d unique", unique), next, nil); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	return goals.Err(o.enforce)
 }
 
-// measure prints one kind of events in every shape.
-func measure(ctx context.Context, o options, title string, next func() events.Event) error {
-	set := prepare(o.events, next, strings.Contains(o.shapes, "tsvector"))
-	fmt.Printf("\n%s: %d events of %d B, %.0f lexemes, %.0f identifiers, over the bound %d; lexing %.1f µs, %.1f µs without identifiers\n",
-		title, o.events, set.size, set.lexemes, set.identifiers, set.over, set.lexing, set.lexingVocabulary)
+// measure prints one kind of events in every shape, and holds it to the goals where there are any.
+func measure(ctx context.Context, o options, title string, next func() events.Event, goals *goal.Sheet) error {
+	set, err := prepare(o.events, next, strings.Contains(o.shapes, "tsvector"))
+	if err != nil {
+		return err
+	}
+	lex, err := timeLexing(set.rows)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%s: %d events of %d B, %.0f lexemes, %.0f identifiers, over the bound %d\n",
+		title, o.events, set.size, set.lexemes, set.identifiers, set.over)
+	fmt.Printf("lexing %.1f µs an event as the consumer does it (%.1f with identifiers), of it the parse alone %.1f, beyond the parse %.1f (%.1f)\n",
+		lex.consumer, lex.full, lex.parse, lex.consumer-lex.parse, lex.full-lex.parse)
+	if goals != nil {
+		goals.AtMost("lexing a webhook payload beyond the parse", lex.consumer-lex.parse, goalLexing, " µs")
+	}
 	fmt.Printf("%-10s %9s %7s %10s %9s %9s %9s %9s  %s\n", "shape", "rows/s", "ratio", "B/event", "heap", "toast", "text idx", "other idx", "of payload")
-	base := 0.0
+	base, disk := 0.0, func() {}
 	for _, s := range shapes {
 		if !strings.Contains(o.shapes, s.name) {
 			continue
@@ -137,8 +161,15 @@ func measure(ctx context.Context, o options, title string, next func() events.Ev
 			base = r.rate
 		}
 		per := func(bytes int64) int64 { return bytes / int64(o.events) }
+		share := float64(per(r.total())) / float64(set.size)
 		fmt.Printf("%-10s %9.0f %7.2f %10d %9d %9d %9d %9d  %.2f\n", s.name, r.rate, r.rate/base, per(r.total()),
-			per(r.heap), per(r.toast), per(r.text), per(r.other), float64(per(r.total()))/float64(set.size))
+			per(r.heap), per(r.toast), per(r.text), per(r.other), share)
+		if goals != nil && s.index == "lexemes" {
+			disk = func() {
+				goals.AtMost("disk as a share of the payload, TOAST "+r.compression, share, goalDisk, "")
+			}
+		}
 	}
+	disk()
 	return nil
 }

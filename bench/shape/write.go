@@ -34,6 +34,7 @@ var shapes = []shape{
 type result struct {
 	rate                     float64
 	heap, toast, text, other int64
+	compression              string // of the payloads that are compressed, as the server names it
 }
 
 func (r *result) total() int64 { return r.heap + r.toast + r.text + r.other }
@@ -112,6 +113,11 @@ func write(ctx context.Context, o options, s shape, set *prepared) (r result, er
 		       (SELECT coalesce(sum(size), 0)::bigint FROM idx WHERE amname = 'gin'),
 		       (SELECT sum(size)::bigint FROM idx WHERE amname <> 'gin')`).
 		Scan(&r.heap, &r.toast, &r.text, &r.other)
+	if err != nil {
+		return r, err
+	}
+	// What the server did, which need not be what it was asked for.
+	err = c.QueryRow(ctx, `SELECT coalesce(string_agg(DISTINCT pg_column_compression(data), '+'), 'none') FROM event`).Scan(&r.compression)
 	return r, err
 }
 

@@ -1,6 +1,7 @@
 // Command visible measures the built program as a producer and a reader meet it: how long an event
 // takes from its POST to GET /v1/events/{event} at a steady rate, and the server's memory under a
-// higher one. It starts `oriel demo` in a folder of its own, without sample traffic.
+// higher one, and how soon the program is up and how large it is. It starts `oriel demo` in a folder of
+// its own, without sample traffic.
 package main
 
 import (
@@ -24,6 +25,7 @@ import (
 	"time"
 
 	"oriel/bench/events"
+	"oriel/bench/goal"
 	"oriel/server/cloudevents"
 )
 
@@ -33,19 +35,33 @@ type demo struct {
 	started            time.Duration
 }
 
+// The goals. MB is 10^6 bytes.
+const (
+	goalMedian = 400 // ms from POST to visible, at the rate of -rate
+	goalMemory = 200 // MB at most while -high events a second come in
+	goalStart  = 60  // s from start to the first page
+	goalBinary = 60  // MB
+	mega       = 1e6
+	// held is the share of a rate that must have come through for figures at that rate.
+	held = 0.95
+)
+
 func main() {
 	program := flag.String("program", "bin/oriel", "the built program")
 	rate := flag.Int("rate", 1000, "events a second for the latency")
 	high := flag.Int("high", 2000, "events a second for the memory")
 	seconds := flag.Int("seconds", 20, "how long each part runs")
+	enforce := flag.Bool("enforce", false, "fail where a goal is missed")
 	flag.Parse()
-	if err := run(*program, *rate, *high, time.Duration(*seconds)*time.Second); err != nil {
+	goals := goal.NewSheet(os.Stdout)
+	err := run(*program, *rate, *high, time.Duration(*seconds)*time.Second, goals)
+	if err = errors.Join(err, goals.Err(*enforce)); err != nil {
 		fmt.Fprintln(os.Stderr, "visible:", err)
 		os.Exit(1)
 	}
 }
 
-func run(program string, rate, high int, each time.Duration) (err error) {
+func run(program string, rate, high int, each time.Duration, goals *goal.Sheet) (err error) {
 	dir, err := os.MkdirTemp("", "oriel-visible-")
 	if err != nil {
 		return err
@@ -59,17 +75,29 @@ func run(program string, rate, high int, each time.Duration) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.stop()) }()
-	fmt.Printf("from start to the first page, data folder new: %.1f s\n", d.started.Seconds())
+	file, err := os.Stat(program)
+	if err != nil {
+		return err
+	}
+	goals.Below("size of the program", float64(file.Size())/mega, goalBinary, " MB")
+	goals.Below("from start to the first page, data folder new", d.started.Seconds(), goalStart, " s")
 
-	took, sent, err := d.load(rate, each, true)
+	took, real, err := d.load(rate, each, true)
 	if err != nil {
 		return err
 	}
 	slices.Sort(took)
-	fmt.Printf("POST to visible at %.0f events/s (%d samples): median %d ms, p95 %d ms, max %d ms\n",
-		float64(sent)/each.Seconds(), len(took), took[len(took)/2].Milliseconds(), took[len(took)*95/100].Milliseconds(), took[len(took)-1].Milliseconds())
+	ms := func(of time.Duration) float64 { return float64(of.Microseconds()) / 1000 }
+	fmt.Printf("POST to visible at %.0f events/s (%d samples): median %.0f ms, p95 %.0f ms, max %.0f ms\n",
+		real, len(took), ms(took[len(took)/2]), ms(took[len(took)*95/100]), ms(took[len(took)-1]))
+	what := fmt.Sprintf("median from POST to visible at %d events/s", rate)
+	if real < held*float64(rate) {
+		goals.Unmeasured(what, fmt.Sprintf("only %.0f a second came through", real))
+	} else {
+		goals.Below(what, ms(took[len(took)/2]), goalMedian, " ms")
+	}
 
-	_, sent, err = d.load(high, each, false)
+	_, real, err = d.load(high, each, false)
 	if err != nil {
 		return err
 	}
@@ -77,7 +105,13 @@ func run(program string, rate, high int, each time.Duration) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("memory at %.0f events/s, embedded broker included, PostgreSQL not: peak %d MB\n", float64(sent)/each.Seconds(), peak>>20)
+	fmt.Printf("memory at %.0f events/s, embedded broker included, PostgreSQL not: peak %.0f MB\n", real, float64(peak)/mega)
+	what = fmt.Sprintf("peak memory at %d events/s", high)
+	if real < held*float64(high) {
+		goals.Unmeasured(what, fmt.Sprintf("only %.0f a second came through", real))
+	} else {
+		goals.Below(what, float64(peak)/mega, goalMemory, " MB")
+	}
 	return nil
 }
 
@@ -150,8 +184,9 @@ func (d *demo) memory() (int64, error) {
 	return 0, errors.New("no VmHWM")
 }
 
-// load sends events at a steady rate and, where asked, measures every hundredth until it is visible.
-func (d *demo) load(rate int, each time.Duration, measure bool) ([]time.Duration, int, error) {
+// load sends events at a steady rate and, where asked, measures every hundredth until it is visible. It
+// also returns the rate at which events were acknowledged.
+func (d *demo) load(rate int, each time.Duration, measure bool) ([]time.Duration, float64, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), each)
 	defer cancel()
 	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 128}}
@@ -160,6 +195,7 @@ func (d *demo) load(rate int, each time.Duration, measure bool) ([]time.Duration
 	var took []time.Duration
 	var failed error
 	var sent int
+	began, last := time.Now(), time.Now()
 	var wait sync.WaitGroup
 	for range 64 {
 		wait.Add(1)
@@ -170,6 +206,7 @@ func (d *demo) load(rate int, each time.Duration, measure bool) ([]time.Duration
 				err := d.post(client, e)
 				mu.Lock()
 				sent++
+				last = time.Now()
 				n := sent
 				if err != nil {
 					failed = err
@@ -207,7 +244,10 @@ func (d *demo) load(rate int, each time.Duration, measure bool) ([]time.Duration
 	}
 	close(work)
 	wait.Wait()
-	return took, sent, failed
+	if failed == nil && measure && len(took) == 0 {
+		failed = errors.New("too short: no event was followed until it was visible")
+	}
+	return took, float64(sent) / last.Sub(began).Seconds(), failed
 }
 
 func (d *demo) post(client *http.Client, e events.Event) error {
