@@ -87,7 +87,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	if n > 0 {
 		c.used.Store(true)
 	}
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		c.ended.Store(true)
 	}
 	return n, err
