@@ -50,13 +50,35 @@ test("a selection across rows is copied as it was received", async ({ page, api,
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(body);
 });
 
+test("all of the page is copied with the characters that were sent, not with their names", async ({
+  page,
+  api,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const body = `first \u001b[32mopen\tdoor\u202e end\n${"a line that is long enough to be broken ".repeat(20)}\nlast\n`;
+  const sent = await api.send({ contentType: "text/plain", subject: "a\u202eb", body });
+  await page.goto(sent.path);
+  await expect(region(page, "Data, as received")).toContainText("last");
+  await page.keyboard.press("ControlOrMeta+a");
+  await page.keyboard.press("ControlOrMeta+c");
+  const copied = await page.evaluate(() => navigator.clipboard.readText());
+  expect(copied).toContain(body);
+  expect(copied).toContain("a\u202eb");
+  expect(copied).not.toMatch(/RLO|ESC|TAB|↵/);
+});
+
 test("control characters are visible and bytes that are no text are shown in hexadecimal", async ({
   page,
   api,
 }) => {
   const text = await api.send({ contentType: "text/plain", body: "\u001b[32mopen\u0000\tdoor\r\n" });
   await page.goto(text.path);
-  await expect(region(page, "Data, as received")).toHaveText("ESC[32mopenNULTABdoorCR↵");
+  const shown = region(page, "Data, as received").locator("[data-glyph]");
+  await expect(shown).toHaveCount(5);
+  const names = () =>
+    shown.evaluateAll((all) => all.map((glyph) => getComputedStyle(glyph, "::before").content));
+  expect(await names()).toEqual(['"ESC"', '"NUL"', '"TAB"', '"CR"', '"↵"']);
   await page.getByRole("button", { name: "Hex" }).click();
   await expect(region(page, "Data, as received")).toContainText("1b 5b 33 32 6d 6f 70 65");
 

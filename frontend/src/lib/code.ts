@@ -14,6 +14,7 @@ export type FragmentKind =
   | "punct"
   | "glyph"
   | "dim"
+  | "break"
   | "duplicate"
   | "exact";
 
@@ -30,7 +31,7 @@ export interface CodeDocument {
   readonly rows: number;
   row(index: number): readonly Fragment[];
   /** The source between two offsets, which is what a copied selection holds. */
-  slice(from: number, to: number): string;
+  readonly slice: (from: number, to: number) => string;
 }
 
 /** The end of the row that starts at `from`, at a line break or where the columns are used up. */
@@ -70,7 +71,7 @@ export function rawDocument(text: string, columns: number): CodeDocument {
       const start = starts[index] ?? text.length;
       const end = starts[index + 1] ?? text.length;
       if (end === start || text.charCodeAt(end - 1) !== 0x0a) return cut(text, start, end, "text");
-      return [...cut(text, start, end - 1, "text"), { kind: "dim", text: "↵", start: end - 1, units: 1 }];
+      return [...cut(text, start, end - 1, "text"), { kind: "break", text: "↵", start: end - 1, units: 1 }];
     },
     slice: (from, to) => text.slice(from, to),
   };

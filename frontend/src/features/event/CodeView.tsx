@@ -1,10 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ClipboardEvent, useLayoutEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { CodeDocument, Fragment, FragmentKind } from "#/lib/code.ts";
 import { Badge } from "#/ui/controls.tsx";
 import { monoWidth } from "#/ui/mono.ts";
-import { glyphClass } from "#/ui/visible.tsx";
-import { selectedSpan } from "./selection.ts";
+import { Glyph } from "#/ui/visible.tsx";
+import { copiedText } from "./selection.ts";
 
 const lineHeight = 20;
 const padding = 8;
@@ -16,8 +16,10 @@ const colours: Readonly<Record<FragmentKind, string>> = {
   number: "text-syn-number",
   literal: "text-syn-op",
   punct: "text-ink-3",
-  glyph: glyphClass,
+  glyph: "",
   dim: "text-ink-3",
+  // Its character stays in the text, to be copied.
+  break: "text-ink-3 before:content-[attr(data-glyph)]",
   duplicate: "",
   exact: "",
 };
@@ -46,19 +48,28 @@ export function CodeView({
     paddingEnd: padding,
   });
   // A selection is copied as the text that was received, not as it is broken into rows.
-  const onCopy = (event: ClipboardEvent) => {
-    const span = document && scroller.current && selectedSpan(scroller.current);
-    if (!span) return;
-    event.clipboardData.setData("text/plain", document.slice(span.from, span.to));
-    event.preventDefault();
-  };
+  useEffect(() => {
+    const element = scroller.current;
+    if (!element || !document) return;
+    const page = element.ownerDocument;
+    // On the page, as a selection may begin and end outside of the rows.
+    const onCopy = (event: ClipboardEvent) => {
+      // A text field has a selection of its own.
+      if (event.defaultPrevented || (event.target as Element | null)?.closest?.("input, textarea")) return;
+      const text = copiedText(element, document.slice);
+      if (text === undefined) return;
+      event.clipboardData?.setData("text/plain", text);
+      event.preventDefault();
+    };
+    page.addEventListener("copy", onCopy);
+    return () => page.removeEventListener("copy", onCopy);
+  }, [document]);
   return (
     <section
       ref={scroller}
       aria-label={label}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
       tabIndex={0}
-      onCopy={onCopy}
       className={`overflow-auto overscroll-contain mono-12 leading-5 -outline-offset-2 ${className}`}
     >
       <div
@@ -73,7 +84,7 @@ export function CodeView({
           >
             {document?.row(item.index).map((fragment, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: a row's fragments never move
-              <Piece key={index} fragment={fragment} />
+              <Piece key={index} fragment={fragment} slice={document.slice} />
             ))}
           </div>
         ))}
@@ -82,7 +93,7 @@ export function CodeView({
   );
 }
 
-function Piece({ fragment }: { fragment: Fragment }) {
+function Piece({ fragment, slice }: { fragment: Fragment; slice: CodeDocument["slice"] }) {
   const { kind, text, start, units } = fragment;
   if (kind === "duplicate") {
     return (
@@ -99,6 +110,15 @@ function Piece({ fragment }: { fragment: Fragment }) {
         <Badge look="outline" title="A double cannot hold this number; it is shown as received.">
           {text}
         </Badge>
+      </span>
+    );
+  }
+  if (kind === "glyph")
+    return <Glyph name={text} char={slice(start, start + units)} data-start={start} data-units={units} />;
+  if (kind === "break") {
+    return (
+      <span className={colours[kind]} data-glyph={text} data-start={start} data-units={units}>
+        {"\n"}
       </span>
     );
   }
