@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { columnsOf, elideMiddle, pieces } from "./visible.ts";
+import { columnsOf, elideMiddle, pieces, titleLines } from "./visible.ts";
 
 describe("eliding in the middle", () => {
   test("leaves alone what fits", () =>
@@ -42,4 +42,19 @@ describe("pieces", () => {
   test("leave an emoji and an escape of six characters as they are", () => {
     expect(pieces("😀\\u0000")).toEqual([{ text: "😀\\u0000", glyph: false, start: 0, units: 8 }]);
   });
+});
+
+describe("the lines of a title", () => {
+  test.each([
+    ["one that fits is one line", "a.declined.v1", 20, ["a.declined.v1"]],
+    [
+      "breaks after a dot, not within a word",
+      "payment.auth.declined.v1",
+      20,
+      ["payment.auth.", "declined.v1"],
+    ],
+    ["breaks after a hyphen", "checkout-payment-declined", 20, ["checkout-payment-", "declined"]],
+    ["one word is cut where the line ends", "abcdefghijkl", 10, ["abcdefghij", "kl"]],
+    ["keeps both ends", `a.${"bcdefg.".repeat(9)}v1`, 10, ["a.bcdefg.", "bcde…fg.v1"]],
+  ])("%s", (_, text, columns, expected) => expect(titleLines(text, columns)).toEqual(expected));
 });

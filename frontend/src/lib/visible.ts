@@ -176,3 +176,22 @@ export function elideMiddle(text: string, columns: number): string {
   }
   return `${text.slice(0, head)}…${text.slice(start)}`;
 }
+
+/**
+ * A dotted name on two lines at most: the first ends after a dot, a hyphen or the like where there is
+ * one in its second half, and what is too long for the second is elided in the middle.
+ */
+export function titleLines(text: string, columns: number): readonly string[] {
+  if (columnsOf(text) <= columns) return [text];
+  let end = 0;
+  let parted = 0;
+  for (let used = 0; end < text.length; ) {
+    const cell = cellAt(text, end);
+    if (used + cell.columns > columns) break;
+    used += cell.columns;
+    end += cell.units;
+    if (used * 2 > columns && /[-./:_\s]/.test(text.charAt(end - 1))) parted = end;
+  }
+  const head = text.slice(0, parted || Math.max(end, 1));
+  return [head, elideMiddle(text.slice(head.length), columns)];
+}

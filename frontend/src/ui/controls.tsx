@@ -12,13 +12,13 @@ const looks: Readonly<Record<Look, string>> = {
 };
 
 const sizes: Readonly<Record<Size, string>> = {
-  small: "h-8 px-2 wide:h-6",
+  small: "h-10 px-2.5 wide:h-6 wide:px-2",
   normal: "h-10 px-2.5 wide:h-7",
   large: "h-10 px-3 wide:h-8",
 };
 
 const square: Readonly<Record<Size, string>> = {
-  small: "size-8 wide:size-6 justify-center",
+  small: "size-10 wide:size-6 justify-center",
   normal: "size-10 wide:size-7 justify-center",
   large: "size-10 wide:size-8 justify-center",
 };
@@ -124,7 +124,7 @@ export function Segments<T extends string>({
           type="button"
           title={option.title}
           aria-pressed={option.value === value}
-          className="h-8 border-r border-line-2 px-2.5 whitespace-nowrap t-12 font-medium text-ink-2 first:rounded-l-[4px] last:rounded-r-[4px] last:border-r-0 hover:bg-hover aria-pressed:bg-accent-tint aria-pressed:text-accent wide:h-5.5 wide:px-2"
+          className="h-10 border-r border-line-2 px-2.5 whitespace-nowrap t-12 font-medium text-ink-2 first:rounded-l-[4px] last:rounded-r-[4px] last:border-r-0 hover:bg-hover aria-pressed:bg-accent-tint aria-pressed:text-accent wide:h-5.5 wide:px-2"
           onClick={() => onChange(option.value)}
         >
           {option.label}

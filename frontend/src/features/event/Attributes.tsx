@@ -1,19 +1,28 @@
-import { Fragment, type ReactNode } from "react";
+import { Fragment, type ReactNode, useState } from "react";
 import type { EventDetail, Extension } from "#/api/oriel.gen.ts";
 import type { Field } from "#/lib/search.ts";
-import { lag, timeOfDay } from "#/lib/time.ts";
+import { dateAndTime, lag, timeOfDay } from "#/lib/time.ts";
+import { columnsOf, elideMiddle } from "#/lib/visible.ts";
 import { Badge } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
+import { severities } from "#/ui/severity.tsx";
 import { type OnValueAction, ValueActions } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
 
-const term = "py-0.5 t-12 text-ink-3";
+const term = "py-0.5 t-12 text-ink-3 wrap-anywhere";
 const description =
   "group/value relative min-w-0 rounded-[2px] py-0.5 wrap-anywhere hover:bg-hover focus-within:bg-hover";
 
-function Pairs({ children }: { children: ReactNode }) {
-  return <dl className="grid grid-cols-[96px_minmax(0,1fr)] gap-x-1 mono-12">{children}</dl>;
+/** Under a finger all rows are as high as those that have actions. */
+const touchRows = "max-wide:[&>*]:min-h-10 max-wide:[&>*]:py-3";
+
+function Pairs({ touch = false, children }: { touch?: boolean; children: ReactNode }) {
+  return (
+    <dl className={`grid grid-cols-[96px_minmax(0,1fr)] gap-x-1 mono-12 ${touch ? touchRows : ""}`}>
+      {children}
+    </dl>
+  );
 }
 
 /** One attribute; a value that can be searched for has its actions on hover and on focus. */
@@ -22,25 +31,29 @@ function Pair({
   value,
   field,
   onAction,
+  unset,
   children,
 }: {
   name: string;
   value: string | undefined;
   field?: Field;
   onAction?: OnValueAction;
+  /** What stands for a value that there is none of, where that is not “absent”. */
+  unset?: ReactNode;
   children?: ReactNode;
 }) {
   const copy = useCopy();
   const actionable = field !== undefined && value !== undefined && onAction !== undefined;
-  const touch = actionable ? "max-wide:min-h-10 max-wide:py-3" : "";
   return (
     <>
-      <dt className={`${term} ${touch}`}>{name}</dt>
-      <dd className={`${description} ${touch} ${actionable ? "max-wide:pr-10" : ""}`}>
-        {value === undefined ? <span className="text-ink-3">absent</span> : <AttributeText text={value} />}
+      <dt className={term}>{name}</dt>
+      <dd className={`${description} ${actionable ? "max-wide:pr-11" : ""}`}>
+        {value === undefined && !unset && <span className="text-ink-3">absent</span>}
+        {value !== undefined && <AttributeText text={value} />}
+        {value === undefined && unset}
         {children}
         {actionable && (
-          <span className="absolute top-0 right-0.5 opacity-0 group-focus-within/value:opacity-100 group-hover/value:opacity-100 max-wide:top-1 max-wide:opacity-100">
+          <span className="absolute top-0 right-0.5 opacity-0 group-focus-within/value:opacity-100 group-hover/value:opacity-100 max-wide:top-0 max-wide:opacity-100">
             <ValueActions field={field} value={value} onAction={onAction} onCopy={copy} />
           </span>
         )}
@@ -49,8 +62,28 @@ function Pair({
   );
 }
 
+/** About four lines; a longer value gives way to the data until it is asked for. */
+const longest = 160;
+
 function AttributeText({ text }: { text: string }) {
-  if (text !== "") return <Visible text={text} />;
+  const [whole, setWhole] = useState(false);
+  const long = text.length > longest && columnsOf(text) > longest;
+  if (text !== "") {
+    return (
+      <>
+        <Visible text={long && !whole ? elideMiddle(text, longest - 20) : text} />
+        {long && (
+          <button
+            type="button"
+            className="ml-1.5 t-12 text-accent underline underline-offset-2 select-none max-wide:-my-3 max-wide:py-3"
+            onClick={() => setWhole(!whole)}
+          >
+            {whole ? "Show less" : `Show all ${text.length.toLocaleString("en")} characters`}
+          </button>
+        )}
+      </>
+    );
+  }
   return (
     <>
       {'""'} <Badge look="outline">empty</Badge>
@@ -62,7 +95,7 @@ export function Attributes({ detail, onAction }: { detail: EventDetail; onAction
   const zone = useZone();
   const { event } = detail;
   return (
-    <Pairs>
+    <Pairs touch>
       <Pair name="id" value={event.id} />
       <Pair name="source" value={event.source} field="source" onAction={onAction} />
       <Pair name="type" value={event.type} field="type" onAction={onAction} />
@@ -75,7 +108,13 @@ export function Attributes({ detail, onAction }: { detail: EventDetail; onAction
         {" "}
         <span className="text-ink-3">{lagText(event.occurredAt, event.ingestTime)}</span>
       </Pair>
-      <Pair name="severity" value={event.severity} field="severity" onAction={onAction} />
+      <Pair
+        name="severity"
+        value={event.severity}
+        field="severity"
+        onAction={onAction}
+        unset={unknownSeverity(detail)}
+      />
       <Pair name="dataschema" value={detail.dataSchema} />
       {event.tags.length > 0 && <Pair name="tags" value={event.tags.join(", ")} />}
       {detail.traceId && <Pair name="trace id" value={detail.traceId} />}
@@ -83,10 +122,32 @@ export function Attributes({ detail, onAction }: { detail: EventDetail; onAction
   );
 }
 
-export function lagText(occurred: string, received: string): string {
-  if (Date.parse(received) === Date.parse(occurred)) return "in the same millisecond";
-  const later = Date.parse(received) > Date.parse(occurred);
+/** A severity that was sent and is none of the known ones, so that the event has no rank. */
+function unknownSeverity({ event, extensions }: EventDetail): ReactNode {
+  const sent = extensions.severity?.value;
+  if (event.severity !== undefined || sent === undefined || sent === "") return undefined;
+  return (
+    <span title={`Known are ${severities.join(", ")}. Filters by severity treat this one as absent.`}>
+      <span className="text-ink-3">unknown: </span>
+      <AttributeText text={sent} />
+    </span>
+  );
+}
+
+function lagText(occurred: string, received: string): string {
+  const later = Date.parse(received) >= Date.parse(occurred);
   return `${lag(occurred, received)} ${later ? "later" : "earlier"}`;
+}
+
+/** When it happened and how much later it was received, short enough for one line of the pane. */
+export function Times({ event }: { event: EventDetail["event"] }) {
+  const zone = useZone();
+  return (
+    <span title={`received ${dateAndTime(event.ingestTime, zone)}`}>
+      {dateAndTime(event.occurredAt, zone, 3)} · <span className="max-wide:hidden">received </span>
+      {lagText(event.occurredAt, event.ingestTime)}
+    </span>
+  );
 }
 
 export function Extensions({ extensions }: { extensions: EventDetail["extensions"] }) {
@@ -134,7 +195,15 @@ export function Position({ detail }: { detail: EventDetail }) {
       {detail.headers.map((header, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: headers repeat, and their order is theirs
         <Fragment key={index}>
-          <Pair name={header.key} value={header.value ?? header.valueBase64 ?? ""}>
+          <Pair
+            name={header.key}
+            value={header.value ?? header.valueBase64}
+            unset={
+              <Badge look="outline" title="The header is there and has no value.">
+                null
+              </Badge>
+            }
+          >
             {header.value === undefined && header.valueBase64 !== undefined && (
               <>
                 {" "}
