@@ -12,7 +12,8 @@ export default defineConfig({
   plugins: [
     tanstackRouter({
       target: "react",
-      autoCodeSplitting: true,
+      // The parts that come later are named in parts.ts, where a failure to load is dealt with.
+      autoCodeSplitting: false,
       routesDirectory: "src/routes",
       generatedRouteTree: "src/routeTree.gen.ts",
       quoteStyle: "double",

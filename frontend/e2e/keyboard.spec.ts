@@ -115,3 +115,30 @@ test("back closes an event that was opened, whatever was walked through", async 
   await expect(drawer(page)).toBeHidden();
   await expect(page).toHaveURL(new RegExp(`q=${word}$`));
 });
+
+test("the focus is never lost: from a chip to the next, from the words to the list", async ({ page }) => {
+  await page.goto("/explore?type=a&source=b&subject=c");
+  await expect(page.getByRole("heading", { name: "No events match" })).toBeVisible();
+  await page.getByRole("button", { name: "Remove filter: type is a" }).click();
+  await expect(page.getByRole("button", { name: "Change filter: source is b" })).toBeFocused();
+  await page.keyboard.press("Delete");
+  await expect(page.getByRole("button", { name: "Change filter: subject is c" })).toBeFocused();
+  await page.keyboard.press("Backspace");
+  await expect(page.getByRole("button", { name: "Filter", exact: true })).toBeFocused();
+  await expect(page).toHaveURL(/\/explore$/);
+
+  await page.keyboard.press("/");
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("grid", { name: "Events" })).toBeFocused();
+});
+
+test("Home and End go through the list, also where nothing has the focus yet", async ({ page, api }) => {
+  const source = `/e2e/ends/${Date.now()}`;
+  await api.sendMany(60, source);
+  await page.goto(`/explore?source=${source}`);
+  await expect(rows(page).first()).toBeVisible();
+  await page.keyboard.press("End");
+  await expect(page.locator('[data-index="59"]')).toHaveAttribute("aria-selected", "true");
+  await page.keyboard.press("Home");
+  await expect(page.locator('[data-index="0"]')).toHaveAttribute("aria-selected", "true");
+});

@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { createRouter, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { PageFailed } from "./features/shell/Failed.tsx";
 import { ApiError } from "./lib/http.ts";
 import { formatQuery, parseQuery } from "./lib/search.ts";
 import { routeTree } from "./routeTree.gen.ts";
@@ -31,6 +32,7 @@ const router = createRouter({
   parseSearch: parseQuery,
   stringifySearch: formatQuery,
   defaultPreload: false,
+  defaultErrorComponent: PageFailed,
 });
 
 declare module "@tanstack/react-router" {

@@ -38,6 +38,8 @@ describe("the URL", () => {
       from: "2026-11-30T14:05:30.123456Z",
       until: "2026-11-30T15:05:30Z",
       open: { name: eventName("/home:1", "id%:😀"), time: "2026-11-30T14:59:00.000001Z" },
+      version: "2",
+      view: "raw",
       unknown: { foo: ["1"] },
     } as const;
     const params = writeSearch(search, ["Europe/Berlin"]);

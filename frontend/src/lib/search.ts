@@ -52,6 +52,13 @@ export interface OpenEvent {
   readonly time: string | undefined;
 }
 
+export const payloadViews = ["pretty", "raw"] as const;
+export type PayloadView = (typeof payloadViews)[number];
+
+export function readView(params: Params): PayloadView | undefined {
+  return payloadViews.find((view) => view === params.view?.[0]);
+}
+
 export interface Search {
   readonly query: string;
   readonly filters: readonly Filter[];
@@ -59,6 +66,10 @@ export interface Search {
   readonly from: string | undefined;
   readonly until: string | undefined;
   readonly open: OpenEvent | undefined;
+  /** Version of the search parameters, which the server accepts or refuses. */
+  readonly version: string | undefined;
+  /** How the open event's data is shown, where it was chosen. */
+  readonly view: PayloadView | undefined;
   /** Parameters that mean nothing here, kept so that the page can say so. */
   readonly unknown: Params;
 }
@@ -72,6 +83,7 @@ const known = new Set([
   "time",
   "zone",
   "v",
+  "view",
   ...fields.flatMap((field) => [field, `${field}!`]),
 ]);
 
@@ -91,6 +103,8 @@ export function readSearch(params: Params): Search {
     from: params.from?.[0] || undefined,
     until: params.until?.[0] || undefined,
     open: name ? { name, time: params.time?.[0] || undefined } : undefined,
+    version: params.v?.[0] || undefined,
+    view: readView(params),
     unknown: Object.fromEntries(Object.entries(params).filter(([key]) => !known.has(key))),
   };
 }
@@ -101,17 +115,24 @@ export function writeSearch(search: Search, zone: readonly string[] | undefined)
   for (const { field, negated, values } of search.filters) params[negated ? `${field}!` : field] = values;
   if (search.from) params.from = [search.from];
   if (search.until) params.until = [search.until];
+  if (search.version) params.v = [search.version];
   if (zone) params.zone = zone;
   if (search.open) {
     params.event = [search.open.name];
     if (search.open.time) params.time = [search.open.time];
+    if (search.view) params.view = [search.view];
   }
   return { ...params, ...search.unknown };
 }
 
 /** The filter as the API's parameters; two searches with equal ones find the same. */
-export function listParams({ query, filters }: Pick<Search, "query" | "filters">): ListEventsParams {
-  const params: Record<string, string[]> = {};
+export function listParams({
+  query,
+  filters,
+  version,
+}: Pick<Search, "query" | "filters"> & Partial<Pick<Search, "version">>): ListEventsParams {
+  const params: Record<string, string | string[]> = {};
+  if (version) params.v = version;
   if (query.trim() !== "") params.q = [query];
   for (const { field, negated, values } of filters) params[negated ? `${field}!` : field] = [...values];
   return params;

@@ -1,5 +1,6 @@
 import { createRootRoute, Outlet } from "@tanstack/react-router";
 import { useCallback } from "react";
+import { AppFailed } from "#/features/shell/Failed.tsx";
 import { NotFound } from "#/features/shell/NotFound.tsx";
 import { Shell } from "#/features/shell/Shell.tsx";
 import type { Params } from "#/lib/search.ts";
@@ -14,6 +15,7 @@ export const Route = createRootRoute({
   validateSearch: (raw): Params => raw as Params,
   component: Root,
   notFoundComponent: NotFound,
+  errorComponent: AppFailed,
 });
 
 function Root() {

@@ -1,18 +1,45 @@
 import { createFileRoute } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
-import { Explorer } from "#/features/explorer/Explorer.tsx";
-
-const EventDrawer = lazy(() => import("#/features/event/EventDrawer.tsx"));
+import { useCallback } from "react";
+import { PartFailed } from "#/features/shell/Failed.tsx";
+import { DrawerPart, EventPagePart, ExplorerPart } from "#/parts.ts";
+import { Button } from "#/ui/controls.tsx";
+import { whenIdle } from "#/ui/part.tsx";
 
 export const Route = createFileRoute("/explore")({ component: Explore });
 
 function Explore() {
+  // What opens an event is fetched after the first rows, so that it is there when the server is not.
+  const onRows = useCallback(
+    () =>
+      whenIdle(() => {
+        DrawerPart.preload();
+        EventPagePart.preload();
+      }),
+    [],
+  );
   return (
-    <Explorer
+    <ExplorerPart
+      onRows={onRows}
+      failed={(failure) => (
+        <main className="min-h-0 flex-1">
+          <PartFailed {...failure} />
+        </main>
+      )}
       detail={(props) => (
-        <Suspense fallback={null}>
-          <EventDrawer {...props} />
-        </Suspense>
+        <DrawerPart
+          {...props}
+          failed={(failure) => (
+            <aside
+              aria-label="Event"
+              className="fixed inset-0 z-20 bg-raised wide:absolute wide:left-auto wide:w-(--drawer) wide:border-l wide:border-line-2 wide:shadow-drawer dock:static dock:shadow-none"
+            >
+              <PartFailed {...failure} />
+              <div className="px-4">
+                <Button onClick={props.onClose}>Close</Button>
+              </div>
+            </aside>
+          )}
+        />
       )}
     />
   );

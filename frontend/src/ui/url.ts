@@ -16,10 +16,11 @@ export function useUrl(): Url {
   const router = useRouter();
   const params = useRouterState({ select: (state) => state.location.search as Params });
   const go = useCallback<Url["go"]>(
-    (next, { replace = false, opened = false } = {}) => {
+    (next, { replace = false, opened } = {}) => {
       const { history } = router;
       const href = `${history.location.pathname}${formatQuery(next)}`;
-      const state = opened ? { opened: true } : undefined;
+      // Replaced, an entry was still made by what made it.
+      const state = (opened ?? (replace && history.location.state.opened)) ? { opened: true } : undefined;
       if (replace) history.replace(href, state);
       else history.push(href, state);
     },

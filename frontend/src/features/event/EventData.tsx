@@ -2,11 +2,11 @@ import { useMemo, useState } from "react";
 import type { EventDetail } from "#/api/oriel.gen.ts";
 import { hexDocument, prettyDocument, prettyText, rawDocument } from "#/lib/code.ts";
 import { JsonFault, type JsonLayout, layoutJson } from "#/lib/json.ts";
+import { type PayloadView, readView } from "#/lib/search.ts";
 import { Note, Segments } from "#/ui/controls.tsx";
+import { useUrl } from "#/ui/url.ts";
 import { CodeView } from "./CodeView.tsx";
 import { type Tab, TabList } from "./Tabs.tsx";
-
-type View = "pretty" | "raw";
 
 /** The data's bytes, as text where they are valid UTF-8. */
 export interface Payload {
@@ -51,9 +51,14 @@ export function EventData({ detail, wide }: { detail: EventDetail; wide: boolean
   const laid = useMemo(() => layOut(detail, payload.text), [detail, payload]);
   const layout = "layout" in laid ? laid.layout : undefined;
   const fault = "fault" in laid ? laid.fault : undefined;
-  const [chosen, setView] = useState<View>();
+  const { params, go } = useUrl();
   const [asHex, setAsHex] = useState(false);
-  const view = chosen ?? (layout ? "pretty" : "raw");
+  const usual: PayloadView = layout ? "pretty" : "raw";
+  const view = readView(params) ?? usual;
+  const setView = (next: PayloadView) => {
+    const { view: _, ...rest } = params;
+    go(next === usual ? rest : { ...rest, view: [next] }, { replace: true });
+  };
   const hex = payload.text === undefined || asHex;
   const duplicates = useMemo(() => layout?.duplicates ?? 0, [layout]);
 
@@ -77,7 +82,7 @@ export function EventData({ detail, wide }: { detail: EventDetail; wide: boolean
       </div>
     );
   }
-  const tabs: readonly Tab<View>[] = [
+  const tabs: readonly Tab<PayloadView>[] = [
     { value: "pretty", label: "Pretty" },
     { value: "raw", label: "Raw" },
   ];
@@ -99,6 +104,11 @@ export function EventData({ detail, wide }: { detail: EventDetail; wide: boolean
           />
         )}
       </div>
+      {event.dataKind === "invalid" && (
+        <Note look="warning" flush fact={invalidFact(payload, laid)}>
+          It is kept as it was sent, and the event is found by its attributes alone.
+        </Note>
+      )}
       {duplicates > 0 && (
         <Note look="warning" flush>
           {duplicates === 1 ? "One key repeats" : `${duplicates} keys repeat`} an earlier one of the same
@@ -119,6 +129,20 @@ export function EventData({ detail, wide }: { detail: EventDetail; wide: boolean
       </div>
     </>
   );
+}
+
+/** The levels that data may have to be searched. */
+const deepestSearched = 512;
+
+/** Why the server could not read the data as what it says it is. */
+function invalidFact(payload: Payload, laid: Layout): string {
+  if (payload.text === undefined) return "These bytes are not valid UTF-8.";
+  if ("fault" in laid) return laid.fault.replace(/ Raw shows what was sent\.$/, "");
+  for (let line = 0; line < laid.layout.length; line++) {
+    if (laid.layout.at(line).depth > deepestSearched)
+      return `This JSON is nested deeper than ${deepestSearched} levels.`;
+  }
+  return "This data is not what its content type says.";
 }
 
 function formText({ event }: EventDetail): string {

@@ -1,24 +1,23 @@
-import { useQuery } from "@tanstack/react-query";
 import { useRouter } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useRef } from "react";
 import type { Event, EventDetail } from "#/api/oriel.gen.ts";
 import { parseEventName } from "#/lib/event-name.ts";
+import { ApiError } from "#/lib/http.ts";
 import type { OpenEvent } from "#/lib/search.ts";
-import { dateAndTime } from "#/lib/time.ts";
 import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import { Severity } from "#/ui/severity.tsx";
 import { useSheet } from "#/ui/sheet.tsx";
+import { Slow } from "#/ui/slow.tsx";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
-import { Visible } from "#/ui/visible.tsx";
-import { useZone } from "#/ui/zone.tsx";
-import { Attributes, Extensions, lagText, Position } from "./Attributes.tsx";
+import { Attributes, Extensions, Position, Times } from "./Attributes.tsx";
 import { EventActions, usePermalink } from "./actions.tsx";
 import { EventData } from "./EventData.tsx";
 import { EventFailed } from "./EventFailed.tsx";
+import { EventTitle } from "./EventTitle.tsx";
 import { Others } from "./Others.tsx";
-import { eventQuery } from "./query.ts";
+import { type EventRead, useEvent } from "./query.ts";
 
 /**
  * One event beside the list: over the summary column, docked where there is room, and a sheet over
@@ -27,17 +26,22 @@ import { eventQuery } from "./query.ts";
 export default function EventDrawer({
   open,
   listed,
+  loaded,
   onClose,
   onStep,
   onAction,
 }: {
   open: OpenEvent;
   listed: Event | undefined;
+  /** How many rows are loaded, where that is settled. */
+  loaded: number | undefined;
   onClose: () => void;
   onStep: ((by: 1 | -1) => void) | undefined;
   onAction: OnValueAction;
 }) {
-  const { data: detail, error, refetch } = useQuery(eventQuery(open));
+  const read = useEvent(open);
+  const { detail, error } = read;
+  const failed = error !== undefined || read.cancelled;
   const event = detail?.event ?? listed;
   const narrow = useNarrow();
   useSheet(narrow);
@@ -53,11 +57,19 @@ export default function EventDrawer({
       {...(narrow && { role: "dialog", "aria-modal": true })}
       className="fixed inset-0 z-20 flex min-h-0 flex-col bg-raised slide-in wide:absolute wide:left-auto wide:w-(--drawer) wide:border-l wide:border-line-2 wide:shadow-drawer dock:static dock:animate-none dock:shadow-none"
     >
-      <Header open={open} event={event} detail={detail} modal={narrow} onClose={onClose} onStep={onStep} />
+      <Header
+        open={open}
+        event={event}
+        read={read}
+        modal={narrow}
+        loaded={loaded}
+        onClose={onClose}
+        onStep={onStep}
+      />
       <div ref={body} className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto" data-testid="event-body">
         {detail && <Body key={`${open.name} ${open.time}`} detail={detail} onAction={onAction} />}
-        {!detail && error && <EventFailed open={open} error={error} onRetry={() => void refetch()} />}
-        {!detail && !error && <LoadingBody />}
+        {failed && <EventFailed open={open} read={read} />}
+        {!detail && !failed && <LoadingBody key={`${open.name} ${open.time}`} onCancel={read.cancel} />}
       </div>
     </Frame>
   );
@@ -66,38 +78,41 @@ export default function EventDrawer({
 function Header({
   open,
   event,
-  detail,
+  read,
   modal,
+  loaded,
   onClose,
   onStep,
 }: {
   open: OpenEvent;
   event: Event | undefined;
-  detail: EventDetail | undefined;
+  read: EventRead;
+  loaded: number | undefined;
   /** It covers the page, and takes the focus. */
   modal: boolean;
   onClose: () => void;
   onStep: ((by: 1 | -1) => void) | undefined;
 }) {
-  const zone = useZone();
   const router = useRouter();
   const link = usePermalink(open);
   const closing = useRef<HTMLButtonElement>(null);
   useEffect(() => {
     if (modal) closing.current?.focus();
   }, [modal]);
+  const { detail } = read;
+  const dead = read.error instanceof ApiError && !read.error.transient;
   const unlisted = onStep ? undefined : "This event is not among the rows that are loaded.";
   return (
     <header className="flex-none border-b border-line py-2 pr-2 pl-4">
       <div className="flex items-start gap-2">
         {event?.severity && (
-          <span className="py-2 wide:py-1">
+          <span className="py-3 wide:py-1">
             <Severity level={event.severity} />
           </span>
         )}
-        <h2 className="min-w-0 flex-1 py-2 font-mono text-[12px]/4 font-semibold wrap-anywhere wide:py-1">
-          <Visible text={event?.type ?? parseEventName(open.name)?.id ?? open.name} />
-        </h2>
+        <div className="flex min-h-10 min-w-0 flex-1 items-center wide:min-h-6">
+          <EventTitle as="h2" size={12} text={event?.type ?? parseEventName(open.name)?.id ?? open.name} />
+        </div>
         <span className="flex">
           <Button
             look="ghost"
@@ -142,13 +157,19 @@ function Header({
         </span>
       </div>
       <p className="mt-0.5 mb-2 cut mono-12 text-ink-3">
-        {event
-          ? `${dateAndTime(event.occurredAt, zone)} · received ${lagText(event.occurredAt, event.ingestTime)}`
-          : "Reading…"}
+        {event ? <Times event={event} /> : read.reading ? "Reading…" : "Not read"}
       </p>
-      <div className="flex flex-wrap gap-2">
-        <EventActions open={open} detail={detail} size="small" />
-      </div>
+      {!onStep && event && loaded !== undefined && (
+        <p className="-mt-1 mb-2 t-12 text-ink-2">
+          Not among the {loaded.toLocaleString("en")} {loaded === 1 ? "row" : "rows"} that{" "}
+          {loaded === 1 ? "is" : "are"} loaded.
+        </p>
+      )}
+      {!dead && (
+        <div className="flex flex-wrap gap-2">
+          <EventActions open={open} detail={detail} size="small" />
+        </div>
+      )}
     </header>
   );
 }
@@ -187,9 +208,12 @@ function Section({ heading, children }: { heading?: string; children: ReactNode 
   );
 }
 
-function LoadingBody() {
+function LoadingBody({ onCancel }: { onCancel: () => void }) {
   return (
     <div role="status" aria-label="Reading the event" className="grid gap-3 px-4 py-4">
+      <span className="min-h-6">
+        <Slow word="" onCancel={onCancel} />
+      </span>
       {["72%", "48%", "60%", "54%", "66%", "40%"].map((width) => (
         <div key={width} className="grid grid-cols-[96px_minmax(0,1fr)] items-center">
           <Skeleton width="56px" />

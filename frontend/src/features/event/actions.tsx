@@ -1,11 +1,12 @@
 import type { EventDetail } from "#/api/oriel.gen.ts";
 import { eventPath } from "#/lib/event-name.ts";
-import { formatQuery, type OpenEvent } from "#/lib/search.ts";
+import { formatQuery, type OpenEvent, readView } from "#/lib/search.ts";
 import { utc } from "#/lib/time.ts";
 import { Button, buttonClass } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Menu, type MenuItem } from "#/ui/popover.tsx";
+import { useUrl } from "#/ui/url.ts";
 import { useZone } from "#/ui/zone.tsx";
 import { prettyCopy } from "./EventData.tsx";
 import { dataUrl } from "./query.ts";
@@ -13,9 +14,12 @@ import { dataUrl } from "./query.ts";
 /** The address of an event's own page, in the zone that is shown. */
 export function usePermalink(open: OpenEvent): string {
   const zone = useZone();
+  const { params } = useUrl();
+  const view = readView(params);
   return `${eventPath(open.name)}${formatQuery({
     ...(open.time && { time: [open.time] }),
     ...(zone !== utc && { zone: [zone] }),
+    ...(view && { view: [view] }),
   })}`;
 }
 

@@ -7,14 +7,16 @@ import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { type CellName, cells, cellValue, isField } from "./EventRow.tsx";
 import { ListHead } from "./ListHead.tsx";
-import { EmptyResults, FailedResults, LoadingRows } from "./ListStates.tsx";
+import { CancelledResults, EmptyResults, FailedResults, LoadingRows } from "./ListStates.tsx";
 import { type ListCommand, listCommand } from "./list-keys.ts";
 import { layRows, type Row } from "./rows.ts";
 import { useFits } from "./useFits.ts";
 import { useHoveredCell } from "./useHoveredCell.ts";
+import { usePlace } from "./usePlace.ts";
 import type { Run } from "./useRun.ts";
 import { type ListHandle, useVirtualRows } from "./useVirtualRows.ts";
 import { VirtualRows } from "./VirtualRows.tsx";
+import type { WayOut } from "./ways-out.ts";
 
 /** Fewer rows than this below the last shown one, and the next page is fetched. */
 const ahead = 30;
@@ -32,13 +34,15 @@ interface EventListProps {
   onFilters: (filters: readonly Filter[]) => void;
   onWindow: (from: string | undefined, until: string | undefined) => void;
   faultInQuery: boolean;
+  ways: readonly WayOut[];
 }
 
 export function EventList(props: EventListProps) {
   const { run } = props;
   if (!run.found && run.error) {
-    return <FailedResults error={run.error} inQuery={props.faultInQuery} onRetry={run.again} />;
+    return <FailedResults run={run} error={run.error} inQuery={props.faultInQuery} ways={props.ways} />;
   }
+  if (!run.found && run.cancelled) return <CancelledResults onAgain={run.again} />;
   return <Grid {...props} />;
 }
 
@@ -64,12 +68,7 @@ function Grid(props: EventListProps) {
     if (nearEnd && mayFetch) more();
   }, [nearEnd, mayFetch, more]);
 
-  // A new snapshot starts at its newest row.
-  const takenAt = found?.takenAt;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new snapshot scrolls
-  useEffect(() => {
-    scroller.current?.scrollTo({ top: 0 });
-  }, [takenAt]);
+  const keepPlace = usePlace(scroller, run.outdated ? undefined : found?.takenAt);
 
   const active: CellName | undefined = column === undefined ? undefined : cells[column];
   const onKeyDown = (event: KeyboardEvent) => {
@@ -95,6 +94,7 @@ function Grid(props: EventListProps) {
       aria-activedescendant={rendered ? `event-${cursor}${active ? `-${active}` : ""}` : undefined}
       tabIndex={0}
       onKeyDown={onKeyDown}
+      onScroll={keepPlace}
       onClick={(event) => {
         if (!(event.target instanceof Element) || event.target.closest("button, a, [popover]")) return;
         const index = event.target.closest("[data-index]")?.getAttribute("data-index");
@@ -102,7 +102,12 @@ function Grid(props: EventListProps) {
       }}
       className={`group/list relative min-h-0 flex-1 overflow-x-hidden overflow-y-auto overscroll-contain ${rendered ? "outline-none" : "-outline-offset-2"} ${stale}`}
     >
-      <ListHead ref={head} zone={zone} day={dayInView(first, events, zone, today)} />
+      <ListHead
+        ref={head}
+        zone={zone}
+        day={dayInView(first, events, zone, today)}
+        at={instantOf(first, events) ?? Date.now()}
+      />
       {!found && <LoadingRows narrow={narrow} />}
       {empty && (
         <EmptyResults found={found} search={search} onFilters={props.onFilters} onWindow={props.onWindow} />
@@ -139,6 +144,11 @@ function obey(command: Exclude<ListCommand, { do: "column" }>, at: Obeying): voi
   else if (!at.cell || value === undefined) return;
   else if (command.do === "copy") at.onCopy(value, at.cell);
   else if (isField(at.cell)) at.onAction(at.cell, value, command.action);
+}
+
+function instantOf(row: Row | undefined, events: readonly Event[]): number | undefined {
+  const event = row?.kind === "event" ? events[row.index] : undefined;
+  return event && Date.parse(event.occurredAt);
 }
 
 /**

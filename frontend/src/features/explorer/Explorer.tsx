@@ -1,5 +1,5 @@
 import { useRouter } from "@tanstack/react-router";
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { Event } from "#/api/oriel.gen.ts";
 import { shortName } from "#/lib/event-name.ts";
 import { queryWords } from "#/lib/highlight.ts";
@@ -9,22 +9,29 @@ import {
   type Filter,
   type OpenEvent,
   readSearch,
+  replaceFilter,
   type Search,
   writeSearch,
 } from "#/lib/search.ts";
+import { buttonClass } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
+import { Icon } from "#/ui/icons.tsx";
 import { useKeys } from "#/ui/keys.tsx";
+import { useNarrow } from "#/ui/narrow.ts";
+import { Menu } from "#/ui/popover.tsx";
 import { useSheetOpen } from "#/ui/sheet.tsx";
 import { useUrl } from "#/ui/url.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { EventList } from "./EventList.tsx";
-import { FilterChips } from "./FilterChips.tsx";
+import { AddFilter, FilterChips } from "./FilterChips.tsx";
 import { Footer } from "./Footer.tsx";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 import { StatusStrip } from "./StatusStrip.tsx";
 import { TimePicker } from "./TimePicker.tsx";
+import { useFarEvent } from "./useFarEvent.ts";
 import { useRun } from "./useRun.ts";
 import type { ListHandle } from "./useVirtualRows.ts";
+import { waysOut } from "./ways-out.ts";
 
 /** What the page hands to the pane that shows one event. */
 export interface DetailProps {
@@ -32,6 +39,8 @@ export interface DetailProps {
   /** The event as the list has it, shown until its details are here. */
   readonly listed: Event | undefined;
   readonly onClose: () => void;
+  /** How many rows are loaded, where that is settled. */
+  readonly loaded: number | undefined;
   readonly onStep: ((by: 1 | -1) => void) | undefined;
   readonly onAction: OnValueAction;
 }
@@ -42,7 +51,14 @@ function queryFault(error: Error | null): ApiError | undefined {
   return error instanceof ApiError && queryReasons.has(error.reason) ? error : undefined;
 }
 
-export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode }) {
+export function Explorer({
+  detail,
+  onRows,
+}: {
+  detail: (props: DetailProps) => ReactNode;
+  /** The first rows are there. */
+  onRows: () => (() => void) | undefined;
+}) {
   const router = useRouter();
   const { params, go } = useUrl();
   const search = useMemo(() => readSearch(params), [params]);
@@ -120,16 +136,30 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
     r: () => run.again(),
     j: () => step(1),
     k: () => step(-1),
+    // With the focus in the list these are its own.
+    Home: (event) => fromBody(event, () => moveTo(0)),
+    End: (event) => fromBody(event, () => moveTo(events.length - 1)),
+    ArrowDown: (event) => fromBody(event, () => step(1)),
+    ArrowUp: (event) => fromBody(event, () => step(-1)),
     Escape: () => {
       if (search.open) close();
     },
   });
 
+  const hasRows = run.found !== undefined;
+  useEffect(() => (hasRows ? onRows() : undefined), [hasRows, onRows]);
+  useFarEvent(run, search.open, openIndex, list);
+
   const covered = useSheetOpen();
+  const narrow = useNarrow();
+  // Nothing stands below the row of the time window.
+  const bare = narrow && search.filters.length === 0 && Object.keys(search.unknown).length === 0;
   useEffect(() => {
     document.title = search.query === "" ? "Explore · Oriel" : `${search.query} · Oriel`;
   }, [search.query]);
   const fault = queryFault(run.error);
+  const faultId = useId();
+  const ways = useMemo(() => waysOut(search, show), [search, show]);
   // A query that was not run found none of the rows.
   const words = useMemo(() => (fault ? [] : queryWords(search.query)), [fault, search.query]);
   return (
@@ -138,9 +168,16 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
       <div
         inert={covered}
         role="search"
-        className="flex flex-wrap items-center gap-1.5 bg-surface px-4 pt-2 wide:flex-nowrap wide:gap-2 wide:px-3"
+        className={`flex flex-none flex-wrap items-center gap-2 bg-surface px-4 pt-2 wide:flex-nowrap wide:px-3 ${bare ? "border-b border-line pb-2" : ""}`}
       >
-        <QueryBar ref={bar} applied={search.query} fault={fault} onApply={apply} />
+        <QueryBar
+          ref={bar}
+          applied={search.query}
+          fault={fault}
+          faultId={faultId}
+          onApply={apply}
+          onLeave={() => list.current?.focus()}
+        />
         <TimePicker
           from={search.from}
           until={search.until}
@@ -150,6 +187,29 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
           onOpenChange={setTimeOpen}
           onChange={(from, until) => show({ from, until })}
         />
+        {narrow && (
+          <>
+            <AddFilter onAdd={(filter) => setFilters(replaceFilter(search.filters, undefined, filter))} />
+            <Menu
+              label="More"
+              align="end"
+              items={[
+                [
+                  {
+                    label: "Copy the address of this view",
+                    icon: "link",
+                    onSelect: () => copy(location.href, "the link"),
+                  },
+                ],
+              ]}
+              trigger={{
+                className: `${buttonClass("plain", "large", true)} ml-auto`,
+                "aria-label": "More",
+                children: <Icon name="dots" />,
+              }}
+            />
+          </>
+        )}
       </div>
       <FilterChips
         covered={covered}
@@ -167,7 +227,7 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
           aria-label="Results"
           className="relative flex min-h-0 min-w-0 flex-col bg-surface"
         >
-          <StatusStrip run={run} faultInQuery={fault !== undefined} />
+          <StatusStrip run={run} fault={fault} faultId={faultId} waysOut={ways} />
           <EventList
             ref={list}
             run={run}
@@ -181,6 +241,7 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
             onFilters={setFilters}
             onWindow={(from, until) => show({ from, until })}
             faultInQuery={fault !== undefined}
+            ways={ways}
           />
           <Footer run={run} />
         </section>
@@ -190,6 +251,7 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
             listed: events[openIndex],
             onClose: close,
             onStep: openIndex < 0 ? undefined : step,
+            loaded: run.outdated || run.loadingMore ? undefined : events.length,
             onAction,
           })}
       </div>
@@ -198,6 +260,12 @@ export function Explorer({ detail }: { detail: (props: DetailProps) => ReactNode
 }
 
 const noEvents: readonly Event[] = [];
+
+function fromBody(event: KeyboardEvent, move: () => void): void {
+  if (event.target !== document.body) return;
+  event.preventDefault();
+  move();
+}
 
 function indexOf(events: readonly Event[], open: OpenEvent | undefined): number {
   if (!open) return -1;

@@ -1,14 +1,15 @@
-import { useState } from "react";
+import { type KeyboardEvent, useRef, useState } from "react";
 import { type ChipField, type Filter, fields, type Params, replaceFilter } from "#/lib/search.ts";
-import { Button, Segments } from "#/ui/controls.tsx";
+import { Button, buttonClass, Segments } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { Icon } from "#/ui/icons.tsx";
+import { useNarrow } from "#/ui/narrow.ts";
 import { Popover } from "#/ui/popover.tsx";
 import { severities } from "#/ui/severity.tsx";
 import { Visible } from "#/ui/visible.tsx";
 
 const chip =
-  "inline-flex h-8 max-w-full flex-none items-center rounded-1 border bg-raised t-12 whitespace-nowrap wide:h-6 wide:flex-initial wide:min-w-0";
+  "inline-flex h-10 max-w-full flex-none items-center rounded-1 border bg-raised t-12 whitespace-nowrap wide:h-6 wide:flex-initial wide:min-w-0";
 
 function operator(filter: Pick<Filter, "field" | "negated">): string {
   if (filter.field === "severity") return filter.negated ? "is below" : "at least";
@@ -35,6 +36,8 @@ export function FilterChips({
   onUnknown: (unknown: Params) => void;
 }) {
   const copy = useCopy();
+  const narrow = useNarrow();
+  if (narrow && filters.length === 0 && Object.keys(unknown).length === 0) return null;
   return (
     <div
       inert={covered}
@@ -61,7 +64,7 @@ export function FilterChips({
             }
           />
         ))}
-        <AddFilter onAdd={(filter) => onChange(replaceFilter(filters, undefined, filter))} />
+        {!narrow && <AddFilter onAdd={(filter) => onChange(replaceFilter(filters, undefined, filter))} />}
       </div>
       <Button
         look="ghost"
@@ -79,10 +82,15 @@ export function FilterChips({
 
 function Chip({ filter, onChange }: { filter: Filter; onChange: (next: Filter | undefined) => void }) {
   const [open, setOpen] = useState(false);
+  const box = useRef<HTMLSpanElement>(null);
+  const remove = () => {
+    focusNext(box.current);
+    onChange(undefined);
+  };
   const { negated, values } = filter;
   const name = `${fieldName(filter.field)} ${operator(filter)} ${values.join(" or ")}`;
   return (
-    <span className={`${chip} ${negated ? "border-error" : "border-line-2 hover:border-line-3"}`}>
+    <span className={`${chip} ${negated ? "border-error" : "border-line-2 hover:border-line-3"}`} ref={box}>
       <Popover
         label={`Filter: ${fieldName(filter.field)}`}
         open={open}
@@ -90,6 +98,7 @@ function Chip({ filter, onChange }: { filter: Filter; onChange: (next: Filter | 
         trigger={{
           className: "flex h-full min-w-0 items-center gap-1.25 pr-1 pl-2",
           "aria-label": `Change filter: ${name}`,
+          onKeyDown: onDelete(remove),
           children: (
             <>
               <span className="text-ink-2">{fieldName(filter.field)}</span>{" "}
@@ -106,12 +115,30 @@ function Chip({ filter, onChange }: { filter: Filter; onChange: (next: Filter | 
             setOpen(false);
             onChange(next);
           }}
-          onRemove={() => onChange(undefined)}
+          onRemove={() => {
+            setOpen(false);
+            remove();
+          }}
         />
       </Popover>
-      <RemoveButton name={name} onRemove={() => onChange(undefined)} />
+      <RemoveButton name={name} onRemove={remove} />
     </span>
   );
+}
+
+function onDelete(remove: () => void): (event: KeyboardEvent) => void {
+  return (event) => {
+    if (event.key !== "Delete" && event.key !== "Backspace") return;
+    event.preventDefault();
+    remove();
+  };
+}
+
+/** What is removed hands the focus to the chip after it, and the last one to “Filter”. */
+function focusNext(chip: Element | null): void {
+  const next = chip?.nextElementSibling;
+  const target = next?.matches("button") ? next : next?.querySelector("button");
+  if (target instanceof HTMLElement) target.focus();
 }
 
 const shownValues = 2;
@@ -134,10 +161,11 @@ function RemoveButton({ name, onRemove }: { name: string; onRemove: () => void }
   return (
     <button
       type="button"
-      className="-my-px grid h-8 w-8 flex-none place-items-center text-ink-3 hover:text-ink wide:size-6"
+      className="-my-px grid size-10 flex-none place-items-center text-ink-3 hover:text-ink wide:size-6"
       aria-label={`Remove filter: ${name}`}
-      title="Remove"
+      title="Remove (Delete)"
       onClick={onRemove}
+      onKeyDown={onDelete(onRemove)}
     >
       <Icon name="close" small />
     </button>
@@ -145,8 +173,14 @@ function RemoveButton({ name, onRemove }: { name: string; onRemove: () => void }
 }
 
 function UnknownChip({ name, onRemove }: { name: string; onRemove: () => void }) {
+  const box = useRef<HTMLSpanElement>(null);
+  const remove = () => {
+    focusNext(box.current);
+    onRemove();
+  };
   return (
     <span
+      ref={box}
       className={`${chip} border-error bg-error-tint`}
       title={`“${name}” is not a filter here and is ignored. Accepted: ${fields.join(", ")}, each also as “${fields[0]}!”, and q.`}
     >
@@ -156,20 +190,24 @@ function UnknownChip({ name, onRemove }: { name: string; onRemove: () => void })
         </span>
         <span className="text-error">unknown, ignored</span>
       </span>
-      <RemoveButton name={name} onRemove={onRemove} />
+      <RemoveButton name={name} onRemove={remove} />
     </span>
   );
 }
 
-function AddFilter({ onAdd }: { onAdd: (filter: Filter) => void }) {
+/** In one column it stands beside the time window. */
+export function AddFilter({ onAdd }: { onAdd: (filter: Filter) => void }) {
   const [open, setOpen] = useState(false);
+  const narrow = useNarrow();
   return (
     <Popover
       label="Add a filter"
       open={open}
       onOpenChange={setOpen}
       trigger={{
-        className: `${chip} gap-1 border-dashed border-line-2 bg-transparent pr-2 pl-1.5 text-ink-2 hover:text-ink`,
+        className: narrow
+          ? buttonClass("plain", "large")
+          : `${chip} gap-1 border-dashed border-line-2 bg-transparent pr-2 pl-1.5 text-ink-2 hover:text-ink`,
         children: (
           <>
             <Icon name="plus" small />

@@ -5,7 +5,9 @@ import { Blank } from "#/ui/blank.tsx";
 import { Button, Note, Skeleton } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { useZone } from "#/ui/zone.tsx";
-import type { Found } from "./useRun.ts";
+import { useRetry } from "./StatusStrip.tsx";
+import type { Found, Run } from "./useRun.ts";
+import { codesOf, isLastDay, mayHelp, type WayOut } from "./ways-out.ts";
 
 const widths: readonly (readonly [string, string, string])[] = [
   ["88%", "72%", "64%"],
@@ -85,8 +87,12 @@ export function EmptyResults({
                 Remove the {search.filters.length === 1 ? "filter" : "filters"}
               </Button>
             )}
-            <Button onClick={() => onWindow(undefined, undefined)}>Last 24 hours</Button>
-            <Button onClick={() => onWindow("-30d", undefined)}>Last 30 days</Button>
+            {!isLastDay(search) && (
+              <Button onClick={() => onWindow(undefined, undefined)}>Last 24 hours</Button>
+            )}
+            {(search.from !== "-30d" || search.until !== undefined) && (
+              <Button onClick={() => onWindow("-30d", undefined)}>Last 30 days</Button>
+            )}
           </div>
         </Blank>
       </div>
@@ -96,29 +102,43 @@ export function EmptyResults({
 
 /** In the place of the rows where there have never been any. */
 export function FailedResults({
+  run,
   error,
   inQuery,
-  onRetry,
+  ways,
 }: {
+  run: Run;
   error: Error;
   inQuery: boolean;
-  onRetry: () => void;
+  /** What may help where asking again does not. */
+  ways: readonly WayOut[];
 }) {
   const copy = useCopy();
+  const left = useRetry(error, run);
   const codes = error instanceof ApiError ? codesOf(error) : error.name;
+  const refused = error instanceof ApiError && error.code === 400;
   return (
     <div className="min-h-0 flex-1 overflow-auto p-4">
       <Note
         look="error"
-        fact={inQuery ? "The query was not run." : "The search failed."}
+        fact={
+          refused ? (inQuery ? "The query was not run." : "The search was refused.") : "The search failed."
+        }
         codes={codes}
         actions={
           <>
-            {!inQuery && (
-              <Button size="small" icon="refresh" onClick={onRetry}>
+            {mayHelp(error) && (
+              <Button size="small" icon="refresh" onClick={run.again}>
                 Try again
               </Button>
             )}
+            {refused &&
+              !inQuery &&
+              ways.map(({ label, take }) => (
+                <Button key={label} size="small" onClick={take}>
+                  {label}
+                </Button>
+              ))}
             <Button
               size="small"
               look="ghost"
@@ -131,14 +151,20 @@ export function FailedResults({
         }
       >
         {error.message}
+        {left !== undefined && ` Trying again in ${left} s.`}
       </Note>
     </div>
   );
 }
 
-export function codesOf(error: ApiError): string {
-  const reasons = error.details.map(({ reason }) => reason);
-  return [error.status, ...new Set(reasons), error.requestId && `request ${error.requestId}`]
-    .filter(Boolean)
-    .join(" · ");
+/** In the place of the rows where the first search was given up. */
+export function CancelledResults({ onAgain }: { onAgain: () => void }) {
+  return (
+    <div className="grid min-h-0 flex-1 place-content-center overflow-auto">
+      <Blank icon="clock" heading="The search was cancelled">
+        <p>No rows were read.</p>
+        <Button onClick={onAgain}>Search again</Button>
+      </Blank>
+    </div>
+  );
 }

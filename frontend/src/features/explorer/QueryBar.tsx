@@ -1,4 +1,4 @@
-import { type Ref, useEffect, useId, useImperativeHandle, useRef, useState } from "react";
+import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
 import type { ApiError } from "#/lib/http.ts";
 import { Badge, Kbd } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
@@ -12,16 +12,21 @@ export function QueryBar({
   ref,
   applied,
   fault,
+  faultId,
   onApply,
+  onLeave,
 }: {
   ref: Ref<QueryBarHandle>;
   applied: string;
   /** What the server said against the applied query. */
   fault: ApiError | undefined;
+  /** Where the page says it. */
+  faultId: string;
   onApply: (query: string) => void;
+  /** Escape, with nothing to take back. */
+  onLeave: () => void;
 }) {
   const input = useRef<HTMLInputElement>(null);
-  const faultId = useId();
   const [text, setText] = useState(applied);
   useEffect(() => setText(applied), [applied]);
   useImperativeHandle(ref, () => ({
@@ -53,7 +58,10 @@ export function QueryBar({
             if (event.key !== "Escape") return;
             event.preventDefault();
             if (edited) setText(applied);
-            else input.current?.blur();
+            else {
+              input.current?.blur();
+              onLeave();
+            }
           }}
           placeholder="Words to find, such as declined"
           aria-label="Words to find"
@@ -78,18 +86,6 @@ export function QueryBar({
           </span>
         )}
       </div>
-      {shownFault && (
-        <p
-          id={faultId}
-          role="alert"
-          className="absolute inset-x-0 top-full z-10 mt-1 flex gap-1.5 rounded-2 bg-raised px-2.5 py-1.5 t-12 text-error shadow-pop"
-        >
-          <Icon name="alert" />
-          <span className="wrap-anywhere">
-            {shownFault.message} <span className="text-ink-2">The last results stay below.</span>
-          </span>
-        </p>
-      )}
     </form>
   );
 }

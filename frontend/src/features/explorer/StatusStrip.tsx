@@ -3,8 +3,10 @@ import { ApiError } from "#/lib/http.ts";
 import { timeOfDay } from "#/lib/time.ts";
 import { Button } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
+import { Slow } from "#/ui/slow.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import type { Run } from "./useRun.ts";
+import { codesOf, mayHelp, type WayOut } from "./ways-out.ts";
 
 const drawerGap = "wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0";
 
@@ -12,18 +14,31 @@ const drawerGap = "wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0"
  * One line of fixed height above the rows: how many there are and as of when, or why they are old.
  * A failed search takes its place, so that nothing below moves.
  */
-export function StatusStrip({ run, faultInQuery }: { run: Run; faultInQuery: boolean }) {
+export function StatusStrip({
+  run,
+  fault,
+  faultId,
+  waysOut,
+}: {
+  run: Run;
+  /** What the server said against the words of the search. */
+  fault: ApiError | undefined;
+  faultId: string;
+  /** What may help where asking again does not. */
+  waysOut: readonly WayOut[];
+}) {
   const zone = useZone();
   const { found } = run;
-  if (run.error && !faultInQuery && found) return <StaleStrip run={run} error={run.error} />;
+  if (found && fault) return <FaultStrip id={faultId} fault={fault} />;
+  if (found && run.error) return <StaleStrip run={run} error={run.error} waysOut={waysOut} />;
+  if (found && run.cancelled) return <CancelledStrip run={run} />;
   return (
-    <div className={`flex h-8 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:px-3 ${drawerGap}`}>
+    <div
+      className={`flex h-10 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:h-8 wide:px-3 ${drawerGap}`}
+    >
       <span className="t-13 font-semibold whitespace-nowrap text-ink" role="status">
-        {found && !run.outdated
-          ? countText(found.events.length, run.hasMore)
-          : run.searching
-            ? "Searching…"
-            : "Not run"}
+        {found && !run.outdated ? countText(found.events.length, run.hasMore) : !run.searching && "Not run"}
+        {run.searching && <Slow key={run.id} word="Searching…" onCancel={run.cancel} />}
       </span>
       {found && (
         <span
@@ -56,15 +71,41 @@ function countText(count: number, more: boolean): string {
 
 const retryAfter = 5;
 
-function StaleStrip({ run, error }: { run: Run; error: Error }) {
-  const zone = useZone();
-  const unreachable = error instanceof ApiError && error.transient;
-  const left = useCountdown(unreachable && !run.searching ? retryAfter : undefined, run.again);
+const note = `flex h-10 flex-none items-center gap-2 px-4 t-12 text-ink wide:h-8 wide:px-3 ${drawerGap}`;
+
+function FaultStrip({ id, fault }: { id: string; fault: ApiError }) {
+  const text = `${fault.message} The last results stay below.`;
   return (
-    <div
-      role="alert"
-      className={`flex h-8 flex-none items-center gap-2 bg-warning-tint px-4 t-12 text-ink wide:px-3 ${drawerGap}`}
-    >
+    <div id={id} role="alert" className={`${note} bg-error-tint`} title={`${text} ${codesOf(fault)}`}>
+      <Icon name="alert" className="text-error" />
+      <span className="min-w-0 cut">{fault.message}</span>
+      <span className="flex-none text-ink-2">The last results stay below.</span>
+    </div>
+  );
+}
+
+function CancelledStrip({ run }: { run: Run }) {
+  const zone = useZone();
+  return (
+    <div role="status" className={`${note} bg-warning-tint`}>
+      <Icon name="clock" className="text-warning" />
+      <span className="min-w-0 cut">
+        <b className="font-semibold">Shown as of {run.found ? timeOfDay(run.found.takenAt, zone, 0) : ""}.</b>{" "}
+        The search was cancelled; these are the rows of the last one.
+      </span>
+      <span className="flex-1" />
+      <Button look="ghost" size="small" onClick={run.again}>
+        Search again
+      </Button>
+    </div>
+  );
+}
+
+function StaleStrip({ run, error, waysOut }: { run: Run; error: Error; waysOut: readonly WayOut[] }) {
+  const zone = useZone();
+  const left = useRetry(error, run);
+  return (
+    <div role="alert" className={`${note} bg-warning-tint`}>
       <Icon name="clock" className="text-warning" />
       <span
         className="min-w-0 cut"
@@ -77,11 +118,25 @@ function StaleStrip({ run, error }: { run: Run; error: Error }) {
         {left !== undefined && ` Trying again in ${left} s.`}
       </span>
       <span className="flex-1" />
-      <Button look="ghost" size="small" onClick={run.again}>
-        Now
-      </Button>
+      {mayHelp(error) ? (
+        <Button look="ghost" size="small" onClick={run.again}>
+          Now
+        </Button>
+      ) : (
+        waysOut.map(({ label, take }) => (
+          <Button key={label} look="ghost" size="small" onClick={take}>
+            {label}
+          </Button>
+        ))
+      )}
     </div>
   );
+}
+
+/** Searches again by itself while the server cannot be reached, and says in how many seconds. */
+export function useRetry(error: Error, run: Run): number | undefined {
+  const unreachable = error instanceof ApiError && error.transient;
+  return useCountdown(unreachable && !run.searching ? retryAfter : undefined, run.again);
 }
 
 function useCountdown(seconds: number | undefined, onZero: () => void): number | undefined {

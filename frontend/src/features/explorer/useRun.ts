@@ -1,4 +1,4 @@
-import { keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import { hashKey, keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { createSnapshot, type Event, type EventPage, listEvents, type Snapshot } from "#/api/oriel.gen.ts";
 import { listParams, type Search } from "#/lib/search.ts";
@@ -32,12 +32,18 @@ export interface Run {
   /** The rows belong to an earlier search or snapshot than the one asked for. */
   readonly outdated: boolean;
   readonly searching: boolean;
+  /** What is searched for, told apart from every other search. */
+  readonly id: string;
+  /** The search was given up before its answer. */
+  readonly cancelled: boolean;
   readonly error: Error | null;
   readonly hasMore: boolean;
   readonly loadingMore: boolean;
   readonly moreError: Error | null;
   readonly more: () => void;
   readonly again: () => void;
+  /** Gives the search up. The rows of the last one stay. */
+  readonly cancel: () => void;
 }
 
 const runKey = ["explorer", "run"] as const;
@@ -52,8 +58,11 @@ export function useRun(search: Search): Run {
   const { from, until } = search;
   const filter = listParams(search);
 
+  const queryKey = ["events", filter, from ?? null, until ?? null, run];
+  const id = hashKey(queryKey);
+
   const query = useInfiniteQuery({
-    queryKey: ["events", filter, from ?? null, until ?? null, run],
+    queryKey,
     initialPageParam: undefined as { snapshot: Snapshot; takenAt: string; token: string } | undefined,
     queryFn: async ({ pageParam, signal }): Promise<Page> => {
       const bounds = { ...(from && { from }), ...(until && { until }) };
@@ -86,6 +95,9 @@ export function useRun(search: Search): Run {
     setRun(next);
   }, [client]);
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the id stands for the key
+  const cancel = useCallback(() => void client.cancelQueries({ queryKey, exact: true }), [client, id]);
+
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage({ cancelRefetch: false });
@@ -96,12 +108,15 @@ export function useRun(search: Search): Run {
     found: current ?? last,
     outdated,
     searching: query.isFetching && !isFetchingNextPage,
+    id,
+    cancelled: outdated && !query.isFetching && !error,
     error: isFetchNextPageError ? null : error,
     hasMore: !outdated && hasNextPage,
     loadingMore: isFetchingNextPage,
     moreError: isFetchNextPageError ? error : null,
     more,
     again,
+    cancel,
   };
 }
 

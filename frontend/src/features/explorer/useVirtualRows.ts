@@ -6,6 +6,8 @@ export interface ListHandle {
   readonly focus: () => void;
   /** Scrolls as little as shows the event. */
   readonly reveal: (index: number) => void;
+  /** The same without taking the focus. */
+  readonly show: (index: number) => void;
 }
 
 const rowHeight = 28;
@@ -31,19 +33,22 @@ export function useVirtualRows(
   // biome-ignore lint/correctness/useExhaustiveDependencies: sizes follow the layout
   useEffect(() => virtual.measure(), [eventHeight, rows, virtual]);
 
-  useImperativeHandle(
-    ref,
-    () => ({
-      focus: () => scroller.current?.focus({ preventScroll: true }),
+  useImperativeHandle(ref, () => {
+    const focus = () => scroller.current?.focus({ preventScroll: true });
+    const show = (index: number) => {
+      const row = rowOf[index];
+      // With the last event its end is shown, or that there is more.
+      if (row !== undefined) virtual.scrollToIndex(row === rows.length - 2 ? row + 1 : row);
+    };
+    return {
+      focus,
+      show,
       reveal: (index) => {
-        scroller.current?.focus({ preventScroll: true });
-        const row = rowOf[index];
-        // With the last event its end is shown, or that there is more.
-        if (row !== undefined) virtual.scrollToIndex(row === rows.length - 2 ? row + 1 : row);
+        focus();
+        show(index);
       },
-    }),
-    [scroller, rows, rowOf, virtual],
-  );
+    };
+  }, [scroller, rows, rowOf, virtual]);
 
   const items = virtual.getVirtualItems();
   const offset = (virtual.scrollOffset ?? 0) + headHeight;

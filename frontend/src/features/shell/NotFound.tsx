@@ -1,8 +1,12 @@
 import { Link } from "@tanstack/react-router";
+import { useEffect } from "react";
 import { Blank } from "#/ui/blank.tsx";
 import { buttonClass } from "#/ui/controls.tsx";
 
 export function NotFound() {
+  useEffect(() => {
+    document.title = "Not found · Oriel";
+  }, []);
   return (
     <main className="grid flex-1 place-content-center">
       <Blank icon="search" heading="Nothing is at this address" headingLevel="h1">

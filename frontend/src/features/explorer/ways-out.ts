@@ -1,0 +1,44 @@
+import { ApiError } from "#/lib/http.ts";
+import type { Search } from "#/lib/search.ts";
+
+/** Another search that may go where this one did not. */
+export interface WayOut {
+  readonly label: string;
+  readonly take: () => void;
+}
+
+const day = new Set([undefined, "-24h", "-1d"]);
+
+/** The window is the last day, which is the one that holds where none is named. */
+export function isLastDay({ from, until }: Pick<Search, "from" | "until">): boolean {
+  return until === undefined && day.has(from);
+}
+
+/** What can be taken away from a search that found nothing or was refused. */
+export function waysOut(search: Search, show: (next: Partial<Search>) => void): readonly WayOut[] {
+  const ways: WayOut[] = [];
+  const { filters, version } = search;
+  if (filters.length > 0) {
+    const label = filters.length === 1 ? "Remove the filter" : "Remove the filters";
+    ways.push({ label, take: () => show({ filters: [] }) });
+  }
+  if (version !== undefined) {
+    ways.push({ label: `Remove v=${version.slice(0, 20)}`, take: () => show({ version: undefined }) });
+  }
+  if (!isLastDay(search)) {
+    ways.push({ label: "Last 24 hours", take: () => show({ from: undefined, until: undefined }) });
+  }
+  return ways;
+}
+
+/** Whether the same request may be answered when it is made again. */
+export function mayHelp(error: Error): boolean {
+  return !(error instanceof ApiError) || error.transient || error.code >= 500 || error.code === 429;
+}
+
+/** An error's codes as one line. */
+export function codesOf(error: ApiError): string {
+  const reasons = error.details.map(({ reason }) => reason);
+  const codes = new Set([error.status, ...reasons, error.requestId && `request ${error.requestId}`]);
+  return [...codes].filter(Boolean).join(" · ");
+}
