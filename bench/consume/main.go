@@ -56,7 +56,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.url, "url", os.Getenv("ORIEL_DATABASE_URL"), "PostgreSQL, as a role that may create databases; none starts the embedded one")
+	flag.StringVar(&o.url, "url", os.Getenv("ORIEL_DATABASE_URL"), "PostgreSQL, as a superuser; none starts the embedded one")
 	flag.StringVar(&o.brokers, "brokers", "", "comma-separated brokers; none starts the embedded one")
 	flag.StringVar(&o.webhooks, "webhooks", webhooks.DefaultDir, "folder of npm's @octokit/webhooks-examples")
 	flag.IntVar(&o.events, "events", 100_000, "short events")

@@ -48,7 +48,7 @@ type options struct {
 
 func main() {
 	var o options
-	flag.StringVar(&o.url, "url", os.Getenv("ORIEL_DATABASE_URL"), "PostgreSQL, as a role that may create databases; none starts the embedded one")
+	flag.StringVar(&o.url, "url", os.Getenv("ORIEL_DATABASE_URL"), "PostgreSQL, as a superuser; none starts the embedded one")
 	flag.StringVar(&o.dir, "webhooks", webhooks.DefaultDir, "folder of npm's @octokit/webhooks-examples")
 	flag.IntVar(&o.events, "events", 20000, "events of each kind")
 	flag.IntVar(&o.conns, "conns", 2, "connections")
@@ -147,7 +147,7 @@ func measure(ctx context.Context, o options, title string, next func() events.Ev
 	if goals != nil {
 		goals.AtMost("lexing a webhook payload beyond the parse", lex.consumer-lex.parse, goalLexing, " µs")
 	}
-	fmt.Printf("%-10s %9s %7s %10s %9s %9s %9s %9s  %s\n", "shape", "rows/s", "ratio", "B/event", "heap", "toast", "text idx", "other idx", "of payload")
+	fmt.Printf("%-10s %9s %7s %10s %9s %9s %9s %9s %9s  %s\n", "shape", "rows/s", "ratio", "B/event", "heap", "toast", "text idx", "(spare)", "other idx", "of payload")
 	base, disk := 0.0, func() {}
 	for _, s := range shapes {
 		if !strings.Contains(o.shapes, s.name) {
@@ -162,10 +162,12 @@ func measure(ctx context.Context, o options, title string, next func() events.Ev
 		}
 		per := func(bytes int64) int64 { return bytes / int64(o.events) }
 		share := float64(per(r.total())) / float64(set.size)
-		fmt.Printf("%-10s %9.0f %7.2f %10d %9d %9d %9d %9d  %.2f\n", s.name, r.rate, r.rate/base, per(r.total()),
-			per(r.heap), per(r.toast), per(r.text), per(r.other), share)
+		fmt.Printf("%-10s %9.0f %7.2f %10d %9d %9d %9d %9d %9d  %.2f\n", s.name, r.rate, r.rate/base, per(r.total()),
+			per(r.heap), per(r.toast), per(r.text), per(r.spare), per(r.other), share)
 		if goals != nil && s.index == "lexemes" {
+			lean := float64(per(r.total()-r.spare)) / float64(set.size)
 			disk = func() {
+				fmt.Printf("disk as a share of the payload without the spare pages of the text index: %.2f\n", lean)
 				goals.AtMost("disk as a share of the payload, TOAST "+r.compression, share, goalDisk, "")
 			}
 		}
