@@ -48,18 +48,54 @@ test("at 390 px rows take two lines, the event is a sheet, and nothing needs hov
   await expect(page.getByRole("button", { name: "Change filter: subject is s-1" })).toBeVisible();
 });
 
-test("targets are large enough for a finger", async ({ page }) => {
-  await page.goto("/explore?type!=none");
-  await expect(rows(page).first()).toBeVisible();
-  const small = await page.evaluate(() =>
+/** What can be pressed and is less than 40 px high or wide. */
+function small(page: Page): Promise<string[]> {
+  return page.evaluate(() =>
     [...document.querySelectorAll("button, a, input")]
-      .filter((element) => element.checkVisibility() && !element.closest(".sr-only"))
+      .filter((element) => element.checkVisibility() && !element.closest(".sr-only, [inert]"))
       .map((element) => ({
         name: element.getAttribute("aria-label") ?? element.textContent,
         box: element.getBoundingClientRect(),
       }))
-      .filter(({ box }) => box.height > 1 && (box.height < 24 || box.width < 24))
+      .filter(({ box }) => box.height > 1 && (box.height < 40 || box.width < 40))
       .map(({ name, box }) => `${name} ${box.width}×${box.height}`),
   );
-  expect(small).toEqual([]);
+}
+
+test("targets are large enough for a finger", async ({ page }) => {
+  await page.goto("/explore?type!=none");
+  await expect(rows(page).first()).toBeVisible();
+  expect(await small(page)).toEqual([]);
+  await rows(page).first().tap();
+  await expect(sheet(page).getByRole("tab", { name: "Raw" })).toBeVisible();
+  expect(await small(page)).toEqual([]);
+});
+
+test("the time window and the filters share a row, and the address of the view is in the menu", async ({
+  page,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await page.goto("/explore?from=2025-11-30T12:43:00Z&until=2026-11-30T12:45:00Z");
+  const time = page.getByRole("button", { name: /30 Nov 2025 12:43:00 – 30 Nov 2026 12:45:00/ });
+  const filter = page.getByRole("button", { name: "Filter" });
+  const top = async (of: typeof time) => (await of.boundingBox())?.y;
+  expect(await top(time)).toBe(await top(filter));
+  await page.getByRole("button", { name: "More", exact: true }).tap();
+  await page.getByRole("menuitem", { name: "Copy the address of this view" }).tap();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(page.url());
+});
+
+test.describe("at 200 % zoom", () => {
+  test.use({ viewport: { width: 640, height: 400 } });
+
+  test("the time window can be applied", async ({ page }) => {
+    await page.goto("/explore");
+    await page.getByRole("button", { name: /^Last 24 hours/ }).tap();
+    await expect(page.getByRole("button", { name: "Apply" })).toBeInViewport({ ratio: 1 });
+    await expect(page.getByRole("group", { name: "Time zone" })).toBeInViewport({ ratio: 1 });
+    await page.getByLabel("From").fill("-1w");
+    await page.getByRole("button", { name: "Apply" }).tap();
+    await expect(page).toHaveURL(/from=-1w/);
+  });
 });

@@ -6,9 +6,10 @@ type Look = "plain" | "primary" | "ghost";
 type Size = "small" | "normal" | "large";
 
 const looks: Readonly<Record<Look, string>> = {
-  plain: "border-line-2 bg-raised text-ink hover:bg-hover",
-  primary: "border-accent-fill bg-accent-fill text-on-accent hover:bg-accent-fill-hover font-semibold",
-  ghost: "border-transparent text-ink-2 hover:bg-hover hover:text-ink",
+  plain: "border-line-2 bg-raised text-ink hover:bg-hover aria-disabled:border-line aria-disabled:bg-sunken",
+  primary:
+    "border-accent-fill bg-accent-fill text-on-accent hover:bg-accent-fill-hover font-semibold aria-disabled:border-line aria-disabled:bg-sunken",
+  ghost: "border-transparent text-ink-2 hover:bg-hover hover:text-ink aria-disabled:bg-transparent",
 };
 
 const sizes: Readonly<Record<Size, string>> = {
@@ -26,7 +27,7 @@ const square: Readonly<Record<Size, string>> = {
 /** The classes of a button, for links and menu triggers that look like one. */
 export function buttonClass(look: Look = "plain", size: Size = "normal", onlyIcon = false): string {
   const shape = onlyIcon ? square[size] : sizes[size];
-  return `inline-flex flex-none items-center gap-1.5 rounded-2 border t-12 font-medium whitespace-nowrap select-none transition-colors duration-75 ease-ui cursor-default aria-disabled:border-line aria-disabled:bg-sunken aria-disabled:text-ink-off ${looks[look]} ${shape}`;
+  return `inline-flex flex-none items-center gap-1.5 rounded-2 border t-12 font-medium whitespace-nowrap select-none transition-colors duration-75 ease-ui cursor-default aria-disabled:text-ink-off ${looks[look]} ${shape}`;
 }
 
 interface ButtonProps extends Omit<ComponentProps<"button">, "disabled"> {

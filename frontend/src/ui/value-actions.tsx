@@ -14,7 +14,7 @@ export function actionLabel(field: Field, action: ValueAction): string {
 }
 
 const button =
-  "grid h-10 min-w-10 place-items-center rounded-1 border border-line-2 bg-raised px-1 t-11 font-medium text-ink-2 hover:bg-hover hover:text-ink wide:h-5 wide:min-w-5";
+  "grid h-10 min-w-10 place-items-center rounded-1 border border-line-2 bg-raised px-1 t-11 font-medium text-ink-2 hover:bg-hover hover:text-ink max-wide:border-transparent max-wide:bg-transparent wide:h-5 wide:min-w-5";
 
 /** The same four for every value, everywhere: include, exclude, only, more; under a finger all in the menu. */
 export function ValueActions({

@@ -62,6 +62,17 @@ function Pair({
   );
 }
 
+/** Breaks between the parts of a name where there is a choice. */
+function Breakable({ text }: { text: string }) {
+  return text.split(/(?<=[./:_#])(?=.)/).map((part, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a value never move
+    <Fragment key={index}>
+      {index > 0 && <wbr />}
+      {part}
+    </Fragment>
+  ));
+}
+
 /** About four lines; a longer value gives way to the data until it is asked for. */
 const longest = 160;
 
@@ -71,11 +82,14 @@ function AttributeText({ text }: { text: string }) {
   if (text !== "") {
     return (
       <>
-        <Visible text={long && !whole ? elideMiddle(text, longest - 20) : text} />
+        <Visible
+          text={long && !whole ? elideMiddle(text, longest - 20) : text}
+          render={(run) => <Breakable text={run} />}
+        />
         {long && (
           <button
             type="button"
-            className="ml-1.5 t-12 text-accent underline underline-offset-2 select-none max-wide:-my-3 max-wide:py-3"
+            className="block t-12 text-accent underline underline-offset-2 select-none max-wide:py-3"
             onClick={() => setWhole(!whole)}
           >
             {whole ? "Show less" : `Show all ${text.length.toLocaleString("en")} characters`}

@@ -42,7 +42,7 @@ export function TabList<T extends string>({
           aria-selected={tab.value === value}
           aria-controls={panel}
           tabIndex={tab.value === value ? 0 : -1}
-          className="h-10 border-y-2 border-transparent t-12 font-medium text-ink-2 hover:text-ink aria-selected:border-b-accent aria-selected:text-ink wide:h-9"
+          className="h-10 min-w-10 border-y-2 border-transparent t-12 font-medium text-ink-2 hover:text-ink aria-selected:border-b-accent aria-selected:text-ink wide:h-9 wide:min-w-0"
           onClick={() => onChange(tab.value)}
         >
           {tab.label}

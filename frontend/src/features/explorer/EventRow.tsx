@@ -47,6 +47,9 @@ export interface RowProps {
   readonly onCopy: (text: string, what: string) => void;
 }
 
+/** What the actions on a value take of its column. */
+const actionColumns = 11;
+
 export const EventRow = memo(function EventRow(props: RowProps) {
   const { event, index, zone, fits, current, active } = props;
   const emphasised =
@@ -57,9 +60,14 @@ export const EventRow = memo(function EventRow(props: RowProps) {
     "data-field": name,
     className: `relative overflow-hidden wide:h-full wide:content-center ${active === name ? "outline-2 -outline-offset-2 outline-focus rounded-1 bg-active" : ""} ${extra}`,
   });
+  // Beside the actions both ends of the value stay in sight.
+  const room = (field: Field, columns: number) =>
+    props.hovered === field ? Math.max(columns - actionColumns, 4) : columns;
   const actions = (field: Field) =>
     props.hovered === field && (
-      <span className="absolute inset-y-0 right-0 hidden items-center bg-linear-to-l from-hover from-70% pl-4 wide:flex">
+      <span
+        className={`absolute inset-y-0 right-0 hidden items-center bg-linear-to-l from-70% pl-4 wide:flex ${current ? "from-accent-tint" : "from-hover"}`}
+      >
         <ValueActions
           field={field}
           value={event[field] ?? ""}
@@ -92,17 +100,21 @@ export const EventRow = memo(function EventRow(props: RowProps) {
       <Identifier
         {...cell("type", "text-ink max-wide:text-right")}
         text={event.type}
-        columns={event.severity ? fits.type : fits.typeAlone}
+        columns={room("type", event.severity ? fits.type : fits.typeAlone)}
       >
         {actions("type")}
       </Identifier>
-      <Identifier {...cell("source", "text-ink-2 max-wide:hidden")} text={event.source} columns={fits.source}>
+      <Identifier
+        {...cell("source", "text-ink-2 max-wide:hidden")}
+        text={event.source}
+        columns={room("source", fits.source)}
+      >
         {actions("source")}
       </Identifier>
       <Identifier
         {...cell("subject", "text-ink-2 max-wide:hidden")}
         text={event.subject}
-        columns={fits.subject}
+        columns={room("subject", fits.subject)}
       >
         {event.subject !== undefined && actions("subject")}
       </Identifier>

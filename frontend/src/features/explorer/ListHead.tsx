@@ -1,4 +1,5 @@
 import type { Ref } from "react";
+import { offsetLabel } from "#/lib/time.ts";
 import { Icon } from "#/ui/icons.tsx";
 
 const names = ["Severity", "Type", "Source", "Subject", "Summary"];
@@ -7,11 +8,14 @@ export function ListHead({
   ref,
   zone,
   day,
+  at,
 }: {
   ref: Ref<HTMLDivElement>;
   zone: string;
   /** The day of the first row in view, where it is not today. */
   day: string | undefined;
+  /** The instant of which the zone's offset is told. */
+  at: number;
 }) {
   return (
     <div role="rowgroup" className="sticky top-0 z-10 hidden bg-surface wide:block">
@@ -28,7 +32,7 @@ export function ListHead({
           title={`Newest first, in ${zone}`}
         >
           <span className="cut">
-            {day ?? "Time"}, {zone.split("/").at(-1)?.replaceAll("_", " ")}
+            {day ?? "Time"}, {offsetLabel(at, zone)}
           </span>
           <Icon name="sort" small />
         </span>

@@ -9,10 +9,11 @@ import type { Found } from "./useRun.ts";
 export const defaultFrom = "-24h";
 const presets = ["-15m", "-1h", "-6h", "-24h", "-7d", "-30d"] as const;
 
-function windowName(from: string | undefined, until: string | undefined): string {
+/** Of a window that ends now; others are told by their dates. */
+function windowName(from: string | undefined, until: string | undefined): string | undefined {
   const span = relative(from ?? defaultFrom);
   const endsNow = until === undefined || until === "now";
-  return span && span.ms > 0 && endsNow ? `Last ${span.name}` : "Fixed window";
+  return span && span.ms > 0 && endsNow ? `Last ${span.name}` : undefined;
 }
 
 export function TimePicker({
@@ -34,6 +35,9 @@ export function TimePicker({
 }) {
   const { zone } = useZoneSwitch();
   const range = literalRange(from, until, outdated ? undefined : found, zone);
+  const sliding = windowName(from, until);
+  const fixed = sliding === undefined;
+  const name = sliding ?? "Fixed window";
   return (
     <Popover
       label="Time window"
@@ -41,13 +45,17 @@ export function TimePicker({
       open={open}
       onOpenChange={onOpenChange}
       trigger={{
-        className: `${buttonClass("plain", "large")} max-w-full`,
-        title: "Time window (d)",
+        className: `${buttonClass("plain", "large")} max-w-full min-w-0 max-wide:max-w-[calc(100%-136px)] max-wide:shrink`,
+        title: `${range} (d)`,
         children: (
           <>
             <Icon name="clock" className="-ml-0.5 text-ink-2" />
-            {windowName(from, until)}
-            <span className="cut mono-11 text-ink-3">{range}</span>
+            <span className={fixed ? "max-wide:sr-only" : ""}>{name}</span>{" "}
+            <span
+              className={`min-w-0 mono-11 text-ink-3 max-wide:text-left ${fixed ? "max-wide:line-clamp-2 max-wide:whitespace-normal wide:cut" : "cut max-wide:hidden"}`}
+            >
+              {range}
+            </span>
             <Icon name="down" small className="text-ink-2" />
           </>
         ),
@@ -190,7 +198,7 @@ function AbsoluteForm({
         text={untilText}
         onText={setUntil}
         describedBy={hint}
-        placeholder="open: later events show too"
+        placeholder="open: later events show"
       />
       <p id={hint} className={`col-span-2 min-h-8 ${tried && fault ? "text-error" : "text-ink-3"}`}>
         {tried && fault

@@ -19,7 +19,7 @@ export function TopBar({ session, onHelp }: { session: Session | undefined; onHe
       <Link
         to="/explore"
         title={session && `Oriel ${session.version}`}
-        className="mr-4 flex h-8 items-center gap-2 rounded-2 text-[14px]/5 font-semibold tracking-[-0.01em]"
+        className="mr-4 flex h-10 items-center gap-2 wide:h-8 rounded-2 text-[14px]/5 font-semibold tracking-[-0.01em]"
       >
         <Mark />
         Oriel
