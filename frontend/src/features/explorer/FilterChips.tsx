@@ -96,7 +96,7 @@ function Chip({ filter, onChange }: { filter: Filter; onChange: (next: Filter | 
         open={open}
         onOpenChange={setOpen}
         trigger={{
-          className: "flex h-full min-w-0 items-center gap-1.25 pr-1 pl-2",
+          className: "-my-px flex h-10 min-w-0 items-center gap-1.25 pr-1 pl-2 wide:my-0 wide:h-full",
           "aria-label": `Change filter: ${name}`,
           onKeyDown: onDelete(remove),
           children: (

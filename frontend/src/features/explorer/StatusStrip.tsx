@@ -54,6 +54,7 @@ export function StatusStrip({
         look="ghost"
         size="small"
         icon="refresh"
+        className="max-wide:min-w-10 max-wide:justify-center"
         title="Search again on a new snapshot (r)"
         onClick={run.again}
       >
