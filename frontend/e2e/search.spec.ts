@@ -104,8 +104,9 @@ test("a query that is not understood says where, and the last results stay", asy
   await expect(page.getByLabel("Words to find")).toHaveAttribute("aria-invalid", "true");
   await expect(rows(page)).toHaveCount(1);
   await page.getByLabel("Words to find").fill(word);
-  await expect(alert).toBeHidden();
+  await expect(page.getByLabel("Words to find")).toHaveAttribute("aria-invalid", "false");
   await page.keyboard.press("Enter");
+  await expect(alert).toBeHidden();
   await expect(page.getByRole("status").getByText("1 event", { exact: true })).toBeVisible();
 });
 

@@ -117,3 +117,29 @@ test("asking again takes a new snapshot of the same search", async () => {
   await waitFor(() => expect(ids(hook)).toEqual(["2", "1"]));
   expect(asked.filter((url) => url.startsWith("/v1/events:snapshot"))).toHaveLength(2);
 });
+
+test("a search that is given up is aborted, and the rows of the last one stay, marked as such", async () => {
+  serve({ a: page(["1"]) });
+  const hook = start("a");
+  await waitFor(() => expect(ids(hook)).toEqual(["1"]));
+  let aborted = false;
+  vi.stubGlobal(
+    "fetch",
+    (_: string, { signal }: RequestInit) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => {
+          aborted = true;
+          reject(new DOMException("given up", "AbortError"));
+        });
+      }),
+  );
+  hook.rerender({ q: "b" });
+  await waitFor(() => expect(hook.result.current.searching).toBe(true));
+  expect(hook.result.current.cancelled).toBe(false);
+  act(() => hook.result.current.cancel());
+  await waitFor(() => expect(hook.result.current.cancelled).toBe(true));
+  expect(aborted).toBe(true);
+  expect(ids(hook)).toEqual(["1"]);
+  expect(hook.result.current.outdated).toBe(true);
+  expect(hook.result.current.error).toBeNull();
+});
