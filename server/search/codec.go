@@ -284,4 +284,10 @@ func shown(s string) string {
 	return string([]rune(s)[:limit-1]) + "…"
 }
 
-func quote(s string) string { return `"` + shown(s) + `"` }
+// quote sets apart what was sent, by other marks where it has the usual ones in it.
+func quote(s string) string {
+	if strings.Contains(s, `"`) {
+		return "“" + shown(s) + "”"
+	}
+	return `"` + shown(s) + `"`
+}
