@@ -136,10 +136,21 @@ export function Attributes({ detail, onAction }: { detail: EventDetail; onAction
   );
 }
 
+/** The first of the places where a severity may stand that has one. */
+function sentSeverity({ event, extensions, dataText }: EventDetail): string | undefined {
+  for (const name of ["severitynumber", "severitytext", "severity"]) {
+    const value = extensions[name]?.value;
+    if (value) return value;
+  }
+  if (event.dataKind !== "json" || !dataText?.includes('"severity"')) return undefined;
+  const { severity } = (JSON.parse(dataText) ?? {}) as { severity?: unknown };
+  return typeof severity === "string" || typeof severity === "number" ? String(severity) : undefined;
+}
+
 /** A severity that was sent and is none of the known ones, so that the event has no rank. */
-function unknownSeverity({ event, extensions }: EventDetail): ReactNode {
-  const sent = extensions.severity?.value;
-  if (event.severity !== undefined || sent === undefined || sent === "") return undefined;
+function unknownSeverity(detail: EventDetail): ReactNode {
+  const sent = detail.event.severity === undefined ? sentSeverity(detail) : undefined;
+  if (!sent) return undefined;
   return (
     <span title={`Known are ${severities.join(", ")}. Filters by severity treat this one as absent.`}>
       <span className="text-ink-3">unknown: </span>
