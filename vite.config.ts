@@ -9,6 +9,8 @@ const backend = process.env.ORIEL_DEV_URL ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   root: "frontend",
+  // Beside the packages, not in the root that is served.
+  cacheDir: "../node_modules/.vite",
   plugins: [
     tanstackRouter({
       target: "react",
