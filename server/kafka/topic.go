@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -78,7 +79,18 @@ func ensureTopic(ctx context.Context, adm *kadm.Client, topic string, partitions
 	case !errors.Is(err, kerr.TopicAlreadyExists):
 		return fmt.Errorf("create the topic %s: %w", topic, err)
 	}
-	return checkSettings(ctx, adm, topic)
+	// The broker that is asked may learn of a new topic after the controller that knows it.
+	for {
+		err := checkSettings(ctx, adm, topic)
+		if !errors.Is(err, kerr.UnknownTopicOrPartition) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
 }
 
 // SettingsError is a setting of an existing topic that would break a promise.
@@ -97,6 +109,10 @@ func checkSettings(ctx context.Context, adm *kadm.Client, topic string) error {
 		return fmt.Errorf("read the settings of the topic %s: %w", topic, err)
 	}
 	resource, err := found.On(topic, nil)
+	if err == nil {
+		// What could not be read must never pass for settings without a fault.
+		err = resource.Err
+	}
 	if err != nil {
 		return fmt.Errorf("read the settings of the topic %s: %w", topic, err)
 	}
