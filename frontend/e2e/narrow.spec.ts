@@ -53,12 +53,15 @@ function small(page: Page): Promise<string[]> {
   return page.evaluate(() =>
     [...document.querySelectorAll("button, a, input")]
       .filter((element) => element.checkVisibility() && !element.closest(".sr-only, [inert]"))
-      .map((element) => ({
-        name: element.getAttribute("aria-label") ?? element.textContent,
-        box: element.getBoundingClientRect(),
-      }))
-      .filter(({ box }) => box.height > 1 && (box.height < 40 || box.width < 40))
-      .map(({ name, box }) => `${name} ${box.width}×${box.height}`),
+      .map((element) => {
+        const { width, height } = element.getBoundingClientRect();
+        // While a sheet slides in, its edges are differences of floating-point numbers.
+        const hundredths = (n: number) => Math.round(n * 100) / 100;
+        const name = element.getAttribute("aria-label") ?? element.textContent;
+        return { name, width: hundredths(width), height: hundredths(height) };
+      })
+      .filter(({ width, height }) => height > 1 && (height < 40 || width < 40))
+      .map(({ name, width, height }) => `${name} ${width}×${height}`),
   );
 }
 
