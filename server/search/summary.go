@@ -25,9 +25,10 @@ const (
 )
 
 // describe says what kind of data an event has and sums it up in one line of at most 200 characters
-// for a list. size -1 is absent; preview is the data's first previewBytes. Declared data is what it is declared
-// to be; where no content type says, it is text if those are printable UTF-8. The summary of JSON keeps every spelling: white space
-// between tokens is left out, nothing else. It never holds a control character.
+// for a list. size -1 is absent; preview is the data's first previewBytes. Declared data is what it is
+// declared to be; where no content type says, and where it names a format that is written as text, it is
+// text if those are printable UTF-8. The summary of JSON keeps every spelling: white space between tokens
+// is left out, nothing else. It never holds a control character.
 func describe(contentType string, flags cloudevents.Flags, size int, preview []byte) (kind, summary string) {
 	switch {
 	case size < 0:
@@ -48,10 +49,26 @@ func describe(contentType string, flags cloudevents.Flags, size int, preview []b
 		return dataInvalid, line(preview, json, cut)
 	case json:
 		return dataJSON, line(preview, true, cut)
-	case text, contentType == "" && readable(preview):
+	case text, mayBeText(contentType) && readable(preview):
 		return dataText, line(preview, false, cut)
 	default:
 		return dataBinary, binarySummary(contentType, size, preview)
+	}
+}
+
+// mayBeText says whether data of a content type outside text/* and JSON is text where its bytes are:
+// formats that are written as text, and no declaration at all.
+func mayBeText(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	_, subtype, _ := strings.Cut(strings.ToLower(strings.TrimSpace(media)), "/")
+	if plus := strings.LastIndexByte(subtype, '+'); plus >= 0 {
+		subtype = subtype[plus+1:]
+	}
+	switch strings.TrimPrefix(subtype, "x-") {
+	case "xml", "yaml", "toml", "csv", "ndjson", "jsonl", "json-seq", "javascript", "sql", "graphql", "www-form-urlencoded":
+		return true
+	default:
+		return media == ""
 	}
 }
 
