@@ -28,18 +28,70 @@ const (
 	RoleAdmin    = "admin"
 )
 
+// RoleScopes are the scopes of a person with a role: reading for an analyst, and so on upwards. Nobody
+// writes events by hand.
+func RoleScopes(role string) []string {
+	switch role {
+	case RoleAnalyst:
+		return []string{ScopeEventsRead}
+	case RoleOperator:
+		return []string{ScopeEventsRead, ScopeOperate}
+	case RoleAdmin:
+		return []string{ScopeEventsRead, ScopeOperate, ScopeAdminRead, ScopeAdminWrite}
+	}
+	return nil
+}
+
+// RoleFor is the lowest role that has a scope; empty where no role has.
+func RoleFor(scope string) string {
+	for _, role := range []string{RoleAnalyst, RoleOperator, RoleAdmin} {
+		if slices.Contains(RoleScopes(role), scope) {
+			return role
+		}
+	}
+	return ""
+}
+
+// Kind says what a caller is.
+type Kind string
+
+// The kinds of callers.
+const (
+	KindPerson   Kind = "person"   // signed in at the identity provider
+	KindToken    Kind = "token"    // an API token
+	KindWorkload Kind = "workload" // a JWT of the identity provider
+)
+
 // Principal is an authenticated caller. It is shared between requests: nobody changes one.
 type Principal struct {
+	Kind           Kind
+	ID             string // stable and unique: "tokens/7", or issuer#subject
 	Name           string
-	Roles          []string
+	Email          string
+	Roles          []string // of a person, each with the ones before it
 	Scopes         []string
 	SourcePrefixes []string // nil: any source
+	Session        *Session // of a person
 }
 
 // Has tells whether the caller holds a scope.
 func (p *Principal) Has(scope string) bool { return slices.Contains(p.Scopes, scope) }
 
-// DemoAnalyst is who a browser on the demo's own machine is: it may read events and nothing else.
+// Identity is what the identity provider says about a person.
+type Identity struct {
+	Issuer, Subject, Name, Email string
+	Role                         string // the highest; empty: none
+	RefreshToken                 string // empty: the provider gave none
+	IDToken                      string // for the provider's own sign-out
+}
+
+// RolesUpTo are a role and the ones it includes, lowest first; none for an empty one.
+func RolesUpTo(role string) []string {
+	all := []string{RoleAnalyst, RoleOperator, RoleAdmin}
+	return all[:slices.Index(all, role)+1]
+}
+
+// DemoAnalyst goes away with the demo's identity provider.
 func DemoAnalyst() *Principal {
-	return &Principal{Name: "Demo analyst", Roles: []string{RoleAnalyst}, Scopes: []string{ScopeEventsRead}}
+	return &Principal{Kind: KindPerson, ID: "demo", Name: "Demo analyst", Roles: []string{RoleAnalyst}, Scopes: []string{ScopeEventsRead}}
 }

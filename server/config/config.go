@@ -6,6 +6,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -34,6 +35,8 @@ type Config struct {
 	Kafka    Kafka
 	Store    Store
 	Log      Log
+	SignIn   SignIn
+	Limits   Limits
 	DataDir  string `env:"ORIEL_DATA_DIR" envDefault:".oriel"` // DefaultDataDir
 	Demo     Demo
 }
@@ -43,9 +46,13 @@ const DefaultDataDir = ".oriel"
 
 // HTTP is the listener and how the world sees it.
 type HTTP struct {
-	Addr      string   `env:"ORIEL_ADDR" envDefault:"127.0.0.1:8080"`
-	PublicURL string   `env:"ORIEL_PUBLIC_URL"`
-	Roles     []string `env:"ORIEL_ROLES" envDefault:"web,ingest,consume,relay,maintain"`
+	Addr      string `env:"ORIEL_ADDR" envDefault:"127.0.0.1:8080"`
+	PublicURL string `env:"ORIEL_PUBLIC_URL"`
+	// Name tells this installation from others, in the bar of the browser app and at sign-in.
+	Name string `env:"ORIEL_NAME"`
+	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix `env:"ORIEL_TRUSTED_PROXIES"`
+	Roles          []string       `env:"ORIEL_ROLES" envDefault:"web,ingest,consume,relay,maintain"`
 	// Deadline bounds a publish; past it the answer is 503 with an unknown outcome.
 	Deadline time.Duration `env:"ORIEL_PUBLISH_DEADLINE" envDefault:"10s"`
 	// StopTimeout bounds the whole graceful stop.
@@ -54,8 +61,12 @@ type HTTP struct {
 
 // Database is PostgreSQL.
 type Database struct {
-	URL      string `env:"ORIEL_DATABASE_URL" secret:"url"`
-	MaxConns int32  `env:"ORIEL_DATABASE_MAX_CONNS" envDefault:"16"`
+	URL string `env:"ORIEL_DATABASE_URL" secret:"url"`
+	// ReadURL is the role that can only read, of the same server; empty: URL's role reads too.
+	ReadURL string `env:"ORIEL_DATABASE_READ_URL" secret:"url"`
+	// MigrateURL is the owner of the schema, for `oriel migrate` alone; empty: URL.
+	MigrateURL string `env:"ORIEL_DATABASE_MIGRATE_URL" secret:"url"`
+	MaxConns   int32  `env:"ORIEL_DATABASE_MAX_CONNS" envDefault:"16"`
 }
 
 // Kafka is the broker.
@@ -88,6 +99,37 @@ type Log struct {
 type Demo struct {
 	Traffic  string `env:"ORIEL_DEMO_TRAFFIC" envDefault:"on"`
 	LogBytes int64  `env:"ORIEL_DEMO_LOG_BYTES" envDefault:"536870912"`
+}
+
+// SignIn is the identity provider, sessions, and what roles are read from. Without an issuer nobody signs
+// in and only API tokens are served.
+type SignIn struct {
+	SecretKey    string   `env:"ORIEL_SECRET_KEY" secret:"yes"` // 32 bytes in base64; older keys may follow after commas
+	Issuer       string   `env:"ORIEL_OIDC_ISSUER"`
+	ClientID     string   `env:"ORIEL_OIDC_CLIENT_ID"`
+	ClientSecret string   `env:"ORIEL_OIDC_CLIENT_SECRET" secret:"yes"` // empty: a public client, with PKCE alone
+	Scopes       []string `env:"ORIEL_OIDC_SCOPES" envDefault:"openid,profile,email"`
+	// Audience is the aud of JWTs that machines call with; empty: no JWT is accepted.
+	Audience    string   `env:"ORIEL_OIDC_AUDIENCE"`
+	RoleClaim   string   `env:"ORIEL_OIDC_ROLE_CLAIM" envDefault:"roles"` // a path such as realm_access.roles
+	Analysts    []string `env:"ORIEL_OIDC_ANALYST_VALUES" envDefault:"analyst"`
+	Operators   []string `env:"ORIEL_OIDC_OPERATOR_VALUES" envDefault:"operator"`
+	Admins      []string `env:"ORIEL_OIDC_ADMIN_VALUES" envDefault:"admin"`
+	DefaultRole string   `env:"ORIEL_OIDC_DEFAULT_ROLE"` // of a person without any; empty: no access
+	CAFile      string   `env:"ORIEL_OIDC_CA_FILE"`
+	// Provider is what the sign-in button calls the identity provider; empty: the issuer's host.
+	Provider string        `env:"ORIEL_OIDC_PROVIDER_NAME"`
+	Contact  string        `env:"ORIEL_ACCESS_CONTACT"` // whom to ask for a role
+	Idle     time.Duration `env:"ORIEL_SESSION_IDLE" envDefault:"8h"`
+	Longest  time.Duration `env:"ORIEL_SESSION_LONGEST" envDefault:"24h"`
+}
+
+// Limits bound how often one credential or address may ask, per replica; 0 is no limit.
+type Limits struct {
+	IngestCredential int `env:"ORIEL_LIMIT_INGEST_CREDENTIAL" envDefault:"5000"` // requests a second
+	IngestAddress    int `env:"ORIEL_LIMIT_INGEST_ADDRESS" envDefault:"10000"`   // requests a second
+	SignInAddress    int `env:"ORIEL_LIMIT_SIGN_IN_ADDRESS" envDefault:"60"`     // a minute
+	RefusedAddress   int `env:"ORIEL_LIMIT_REFUSED_ADDRESS" envDefault:"600"`    // credentials refused a minute
 }
 
 // Days is a duration that may be written in days, such as 91d.
@@ -159,6 +201,7 @@ func named(err error) error {
 			accepted := map[string]string{
 				"time.Duration": "a duration such as 10s", "config.Days": "days such as 91d",
 				"bool": "true or false", "int": "a whole number", "int32": "a whole number", "int64": "a whole number",
+				"netip.Prefix": "networks such as 10.0.0.0/8,192.0.2.7/32", "[]netip.Prefix": "networks such as 10.0.0.0/8,192.0.2.7/32",
 			}[parse.Type.String()]
 			errs[i] = &unreadable{f.name, fmt.Errorf("%w; accepted is %s", parse.Err, accepted)}
 		}

@@ -42,7 +42,7 @@ func (c Config) Dump(w io.Writer) error {
 				if i > 0 {
 					text += ","
 				}
-				text += f.value.Index(i).String()
+				text += fmt.Sprint(f.value.Index(i).Interface())
 			}
 		}
 		if text != "" {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +16,9 @@ import (
 // and address.
 func (c Config) ValidateDemo() error {
 	c.Database, c.HTTP.PublicURL = Database{URL: "postgres://embedded", MaxConns: c.Database.MaxConns}, "http://127.0.0.1"
+	if c.SignIn.Issuer != "" && c.SignIn.SecretKey == "" { // made and kept in the data folder
+		c.SignIn.SecretKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
+	}
 	c.Kafka = Kafka{
 		Brokers: []string{"embedded:0"}, Topic: c.Kafka.Topic, Group: c.Kafka.Group, Partitions: c.Kafka.Partitions,
 		SessionTimeout: c.Kafka.SessionTimeout,
@@ -39,6 +43,8 @@ func (c Config) Validate() error {
 	c.HTTP.validate(bad)
 	c.Database.validate(bad)
 	c.Kafka.validate(bad)
+	c.SignIn.validate(c.HTTP, bad)
+	c.Limits.validate(bad)
 	if time.Duration(c.Store.Retention) < 48*time.Hour {
 		bad("ORIEL_RETENTION: %s is below the least, 2d", c.Store.Retention)
 	}
@@ -50,12 +56,15 @@ func (c Config) Validate() error {
 
 func (d Database) validate(bad func(string, ...any)) {
 	if d.URL == "" {
-		bad("ORIEL_DATABASE_URL: required, such as postgres://oriel@db:5432/oriel")
+		bad("ORIEL_DATABASE_URL: required, such as postgres://oriel_write@db:5432/oriel")
 	}
-	// Beside a URL, PostgreSQL's own form of words is accepted: host=db dbname=oriel.
-	scheme, _, isURL := strings.Cut(d.URL, "://")
-	if d.URL != "" && (isURL && scheme != "postgres" && scheme != "postgresql" || !isURL && !strings.Contains(d.URL, "=")) {
-		bad("ORIEL_DATABASE_URL: is no address of a PostgreSQL, such as postgres://oriel@db:5432/oriel")
+	for _, v := range [][2]string{{"ORIEL_DATABASE_URL", d.URL}, {"ORIEL_DATABASE_READ_URL", d.ReadURL}, {"ORIEL_DATABASE_MIGRATE_URL", d.MigrateURL}} {
+		name, url := v[0], v[1]
+		// Beside a URL, PostgreSQL's own form of words is accepted: host=db dbname=oriel.
+		scheme, _, isURL := strings.Cut(url, "://")
+		if url != "" && (isURL && scheme != "postgres" && scheme != "postgresql" || !isURL && !strings.Contains(url, "=")) {
+			bad("%s: is no address of a PostgreSQL, such as postgres://oriel_write@db:5432/oriel", name)
+		}
 	}
 	if d.MaxConns < 4 {
 		bad("ORIEL_DATABASE_MAX_CONNS: %d is below 4", d.MaxConns)
@@ -67,6 +76,9 @@ func (h HTTP) validate(bad func(string, ...any)) {
 		bad("ORIEL_PUBLIC_URL: required, the address that browsers use, such as https://oriel.example.com")
 	} else if u, err := url.Parse(h.PublicURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		bad("ORIEL_PUBLIC_URL: is no http or https address without a user, query or fragment, such as https://oriel.example.com")
+	}
+	if u, err := url.Parse(h.PublicURL); err == nil && u.Scheme == "http" && !loopbackHost(u.Hostname()) {
+		bad("ORIEL_PUBLIC_URL: %s is plain http beyond this machine, where cookies would travel in the open: it must be https", h.PublicURL)
 	}
 	if len(h.Roles) == 0 {
 		bad("ORIEL_ROLES: at least one of %s", strings.Join(AllRoles(), ", "))

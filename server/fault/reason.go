@@ -11,6 +11,15 @@ const (
 	ReasonTokenMissing           = "TOKEN_MISSING"
 	ReasonTokenInvalid           = "TOKEN_INVALID"
 	ReasonScopeMissing           = "SCOPE_MISSING"
+	ReasonRoleMissing            = "ROLE_MISSING"
+	ReasonSignInNeeded           = "SIGN_IN_NEEDED"
+	ReasonSessionExpired         = "SESSION_EXPIRED"
+	ReasonSignInState            = "SIGN_IN_STATE"    // unknown, used, expired or another browser's
+	ReasonSignInRefused          = "SIGN_IN_REFUSED"  // the identity provider said no
+	ReasonSignInRejected         = "SIGN_IN_REJECTED" // what the identity provider sent does not hold
+	ReasonProviderUnavailable    = "PROVIDER_UNAVAILABLE"
+	ReasonRateLimited            = "RATE_LIMITED"
+	ReasonInvalidField           = "INVALID_FIELD"
 	ReasonSourceNotAllowed       = "SOURCE_NOT_ALLOWED"
 	ReasonHostNotAllowed         = "HOST_NOT_ALLOWED"
 	ReasonOriginNotAllowed       = "ORIGIN_NOT_ALLOWED"

@@ -64,7 +64,7 @@ func envelope(e *fault.Error, requestID string) Error {
 		RequestId: requestID, Details: details,
 	}
 	if e.Unknown {
-		unknown := Unknown
+		unknown := ErrorOutcomeUnknown
 		out.Outcome = &unknown
 	}
 	return out

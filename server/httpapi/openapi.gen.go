@@ -4,6 +4,7 @@
 package httpapi
 
 import (
+	"bufio"
 	"bytes"
 	"compress/flate"
 	"context"
@@ -14,11 +15,63 @@ import (
 	"net/url"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 	"github.com/oapi-codegen/runtime"
 )
+
+// Defines values for AuditEntryActorKind.
+const (
+	AuditEntryActorKindCli      AuditEntryActorKind = "cli"
+	AuditEntryActorKindPerson   AuditEntryActorKind = "person"
+	AuditEntryActorKindSystem   AuditEntryActorKind = "system"
+	AuditEntryActorKindToken    AuditEntryActorKind = "token"
+	AuditEntryActorKindWorkload AuditEntryActorKind = "workload"
+)
+
+// Valid indicates whether the value is a known member of the AuditEntryActorKind enum.
+func (e AuditEntryActorKind) Valid() bool {
+	switch e {
+	case AuditEntryActorKindCli:
+		return true
+	case AuditEntryActorKindPerson:
+		return true
+	case AuditEntryActorKindSystem:
+		return true
+	case AuditEntryActorKindToken:
+		return true
+	case AuditEntryActorKindWorkload:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditOutcome.
+const (
+	AuditOutcomeDone    AuditOutcome = "done"
+	AuditOutcomeFailed  AuditOutcome = "failed"
+	AuditOutcomeRefused AuditOutcome = "refused"
+	AuditOutcomeUnknown AuditOutcome = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the AuditOutcome enum.
+func (e AuditOutcome) Valid() bool {
+	switch e {
+	case AuditOutcomeDone:
+		return true
+	case AuditOutcomeFailed:
+		return true
+	case AuditOutcomeRefused:
+		return true
+	case AuditOutcomeUnknown:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for DataKind.
 const (
@@ -52,13 +105,13 @@ func (e DataKind) Valid() bool {
 
 // Defines values for ErrorOutcome.
 const (
-	Unknown ErrorOutcome = "unknown"
+	ErrorOutcomeUnknown ErrorOutcome = "unknown"
 )
 
 // Valid indicates whether the value is a known member of the ErrorOutcome enum.
 func (e ErrorOutcome) Valid() bool {
 	switch e {
-	case Unknown:
+	case ErrorOutcomeUnknown:
 		return true
 	default:
 		return false
@@ -107,21 +160,69 @@ func (e ExtensionType) Valid() bool {
 	}
 }
 
-// Defines values for SessionRoles.
+// Defines values for Role.
 const (
-	Admin    SessionRoles = "admin"
-	Analyst  SessionRoles = "analyst"
-	Operator SessionRoles = "operator"
+	Admin    Role = "admin"
+	Analyst  Role = "analyst"
+	Operator Role = "operator"
 )
 
-// Valid indicates whether the value is a known member of the SessionRoles enum.
-func (e SessionRoles) Valid() bool {
+// Valid indicates whether the value is a known member of the Role enum.
+func (e Role) Valid() bool {
 	switch e {
 	case Admin:
 		return true
 	case Analyst:
 		return true
 	case Operator:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Scope.
+const (
+	AdminRead   Scope = "admin:read"
+	AdminWrite  Scope = "admin:write"
+	EventsRead  Scope = "events:read"
+	EventsWrite Scope = "events:write"
+	Operate     Scope = "operate"
+)
+
+// Valid indicates whether the value is a known member of the Scope enum.
+func (e Scope) Valid() bool {
+	switch e {
+	case AdminRead:
+		return true
+	case AdminWrite:
+		return true
+	case EventsRead:
+		return true
+	case EventsWrite:
+		return true
+	case Operate:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SessionKind.
+const (
+	SessionKindPerson   SessionKind = "person"
+	SessionKindToken    SessionKind = "token"
+	SessionKindWorkload SessionKind = "workload"
+)
+
+// Valid indicates whether the value is a known member of the SessionKind enum.
+func (e SessionKind) Valid() bool {
+	switch e {
+	case SessionKindPerson:
+		return true
+	case SessionKindToken:
+		return true
+	case SessionKindWorkload:
 		return true
 	default:
 		return false
@@ -164,6 +265,70 @@ func (e Severity) Valid() bool {
 	}
 }
 
+// Defines values for TokenState.
+const (
+	Active  TokenState = "active"
+	Expired TokenState = "expired"
+	Revoked TokenState = "revoked"
+)
+
+// Valid indicates whether the value is a known member of the TokenState enum.
+func (e TokenState) Valid() bool {
+	switch e {
+	case Active:
+		return true
+	case Expired:
+		return true
+	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// AuditEntry defines model for AuditEntry.
+type AuditEntry struct {
+	// Action Such as `token.create`.
+	Action    string                  `json:"action"`
+	Actor     string                  `json:"actor"`
+	ActorId   string                  `json:"actorId"`
+	ActorKind AuditEntryActorKind     `json:"actorKind"`
+	Address   string                  `json:"address"`
+	After     *map[string]interface{} `json:"after,omitempty"`
+	Before    *map[string]interface{} `json:"before,omitempty"`
+
+	// Detail Why it was refused or failed.
+	Detail string `json:"detail"`
+
+	// IntentTime RFC 3339, UTC, six fraction digits.
+	IntentTime string `json:"intentTime"`
+
+	// Name `auditEntries/{operation}`.
+	Name string `json:"name"`
+
+	// Outcome `unknown`: begun, and no end was written (yet).
+	Outcome     AuditOutcome `json:"outcome"`
+	OutcomeTime *string      `json:"outcomeTime,omitempty"`
+	Reason      string       `json:"reason"`
+	RequestId   string       `json:"requestId"`
+
+	// Roles Roles of a person, scopes of a machine, at that time.
+	Roles  []string `json:"roles"`
+	Target string   `json:"target"`
+}
+
+// AuditEntryActorKind defines model for AuditEntry.ActorKind.
+type AuditEntryActorKind string
+
+// AuditOutcome `unknown`: begun, and no end was written (yet).
+type AuditOutcome string
+
+// AuditPage defines model for AuditPage.
+type AuditPage struct {
+	Entries       []AuditEntry `json:"entries"`
+	NextPageToken *string      `json:"nextPageToken,omitempty"`
+}
+
 // BatchResponse defines model for BatchResponse.
 type BatchResponse struct {
 	Results []BatchResult `json:"results"`
@@ -182,6 +347,23 @@ type BatchResult struct {
 type Covered struct {
 	From  string  `json:"from"`
 	Until *string `json:"until,omitempty"`
+}
+
+// CreateTokenRequest defines model for CreateTokenRequest.
+type CreateTokenRequest struct {
+	DisplayName string `json:"displayName"`
+
+	// ExpireTime In the future; absent: never.
+	ExpireTime     *time.Time `json:"expireTime,omitempty"`
+	Reason         string     `json:"reason"`
+	Scopes         []Scope    `json:"scopes"`
+	SourcePrefixes *[]string  `json:"sourcePrefixes,omitempty"`
+}
+
+// CreatedToken defines model for CreatedToken.
+type CreatedToken struct {
+	Secret string `json:"secret"`
+	Token  Token  `json:"token"`
 }
 
 // DataKind defines model for DataKind.
@@ -310,6 +492,20 @@ type HeaderPair struct {
 	ValueBase64 *string `json:"valueBase64,omitempty"`
 }
 
+// Installation defines model for Installation.
+type Installation struct {
+	// Contact Whom to ask for access.
+	Contact *string `json:"contact,omitempty"`
+	Demo    bool    `json:"demo"`
+	Name    *string `json:"name,omitempty"`
+
+	// Provider What the sign-in button calls the identity provider.
+	Provider *string `json:"provider,omitempty"`
+
+	// SignIn Whether people can sign in here.
+	SignIn bool `json:"signIn"`
+}
+
 // Position defines model for Position.
 type Position struct {
 	Commit    string `json:"commit"`
@@ -343,21 +539,70 @@ type PublishedEvent struct {
 	Type string `json:"type"`
 }
 
-// Session defines model for Session.
-type Session struct {
-	Demo    bool           `json:"demo"`
-	Name    string         `json:"name"`
-	Roles   []SessionRoles `json:"roles"`
-	Scopes  []string       `json:"scopes"`
-	Topic   string         `json:"topic"`
-	Version string         `json:"version"`
+// RevokeTokenRequest defines model for RevokeTokenRequest.
+type RevokeTokenRequest struct {
+	Reason string `json:"reason"`
 }
 
-// SessionRoles defines model for Session.Roles.
-type SessionRoles string
+// Role defines model for Role.
+type Role string
+
+// Scope defines model for Scope.
+type Scope string
+
+// Session defines model for Session.
+type Session struct {
+	// Contact Whom to ask for a role.
+	Contact *string `json:"contact,omitempty"`
+
+	// CreateTime RFC 3339, when the person signed in.
+	CreateTime *string `json:"createTime,omitempty"`
+	Demo       bool    `json:"demo"`
+	Email      *string `json:"email,omitempty"`
+
+	// ExpireTime RFC 3339, when the session ends at the latest.
+	ExpireTime *string `json:"expireTime,omitempty"`
+
+	// Id Stable for the same caller; not a secret.
+	Id string `json:"id"`
+
+	// IdleSeconds How long a session may be unused.
+	IdleSeconds *int32 `json:"idleSeconds,omitempty"`
+
+	// Installation The name of this installation.
+	Installation *string `json:"installation,omitempty"`
+
+	// Kind A person signed in, an API token, or a JWT of the identity provider.
+	Kind SessionKind `json:"kind"`
+	Name string      `json:"name"`
+
+	// Roles Of a person, each with the ones before it; empty: no access yet.
+	Roles   []Role   `json:"roles"`
+	Scopes  []string `json:"scopes"`
+	Topic   string   `json:"topic"`
+	Version string   `json:"version"`
+}
+
+// SessionKind A person signed in, an API token, or a JWT of the identity provider.
+type SessionKind string
 
 // Severity defines model for Severity.
 type Severity string
+
+// SignOutRequest defines model for SignOutRequest.
+type SignOutRequest struct {
+	// Everywhere Every session of this person, in all browsers.
+	Everywhere *bool `json:"everywhere,omitempty"`
+}
+
+// SignOutResponse defines model for SignOutResponse.
+type SignOutResponse struct {
+	// Next Where the browser goes now: the provider's own sign-out, or a page of ours.
+	Next string `json:"next"`
+
+	// Sessions How many sessions ended.
+	Sessions int32 `json:"sessions"`
+}
 
 // Snapshot defines model for Snapshot.
 type Snapshot struct {
@@ -368,11 +613,68 @@ type Snapshot struct {
 	Until *string `json:"until,omitempty"`
 }
 
+// Token defines model for Token.
+type Token struct {
+	CreateTime  string  `json:"createTime"`
+	CreatedBy   *string `json:"createdBy,omitempty"`
+	DisplayName string  `json:"displayName"`
+	ExpireTime  *string `json:"expireTime,omitempty"`
+
+	// LastUseTime To the minute.
+	LastUseTime *string `json:"lastUseTime,omitempty"`
+
+	// Name `tokens/{number}`.
+	Name string `json:"name"`
+
+	// Prefix The first 8 characters after `orl_`.
+	Prefix     string  `json:"prefix"`
+	RevokeTime *string `json:"revokeTime,omitempty"`
+	RevokedBy  *string `json:"revokedBy,omitempty"`
+	Scopes     []Scope `json:"scopes"`
+
+	// SourcePrefixes Sources it may write begin with one of these; absent: any.
+	SourcePrefixes *[]string  `json:"sourcePrefixes,omitempty"`
+	State          TokenState `json:"state"`
+}
+
+// TokenPage defines model for TokenPage.
+type TokenPage struct {
+	NextPageToken *string `json:"nextPageToken,omitempty"`
+	Tokens        []Token `json:"tokens"`
+
+	// Total How many match, exactly.
+	Total int32 `json:"total"`
+}
+
+// TokenState defines model for TokenState.
+type TokenState string
+
 // ValidateResponse defines model for ValidateResponse.
 type ValidateResponse struct {
 	Results []BatchResult `json:"results"`
 	Valid   bool          `json:"valid"`
 }
+
+// AuditActionParameter defines model for AuditActionParameter.
+type AuditActionParameter = []string
+
+// AuditActorParameter defines model for AuditActorParameter.
+type AuditActorParameter = []string
+
+// AuditFromParameter defines model for AuditFromParameter.
+type AuditFromParameter = string
+
+// AuditOutcomeParameter defines model for AuditOutcomeParameter.
+type AuditOutcomeParameter = []AuditOutcome
+
+// AuditQueryParameter defines model for AuditQueryParameter.
+type AuditQueryParameter = string
+
+// AuditTargetParameter defines model for AuditTargetParameter.
+type AuditTargetParameter = []string
+
+// AuditUntilParameter defines model for AuditUntilParameter.
+type AuditUntilParameter = string
 
 // EventParameter defines model for EventParameter.
 type EventParameter = string
@@ -421,6 +723,58 @@ type VersionParameter = string
 
 // Failure defines model for Failure.
 type Failure = ErrorResponse
+
+// ListAuditEntriesParams defines parameters for ListAuditEntries.
+type ListAuditEntriesParams struct {
+	// Actor Any of these; the shown name, or a part of it before a final `*`.
+	Actor *AuditActorParameter `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Action Any of these, such as `token.create`, or a part before a final `*`.
+	Action *AuditActionParameter `form:"action,omitempty" json:"action,omitempty"`
+
+	// Target Any of these, such as `tokens/7`, or a part before a final `*`.
+	Target *AuditTargetParameter `form:"target,omitempty" json:"target,omitempty"`
+
+	// Outcome Any of these outcomes.
+	Outcome *AuditOutcomeParameter `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive; open by default.
+	From *AuditFromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive; open by default.
+	Until *AuditUntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// Q Text that occurs in actor, action, target, reason, detail or request id, case-insensitively.
+	Q *AuditQueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// PageSize 1 to 500, 100 by default.
+	PageSize  *int32  `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
+}
+
+// ExportAuditEntriesParams defines parameters for ExportAuditEntries.
+type ExportAuditEntriesParams struct {
+	// Actor Any of these; the shown name, or a part of it before a final `*`.
+	Actor *AuditActorParameter `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Action Any of these, such as `token.create`, or a part before a final `*`.
+	Action *AuditActionParameter `form:"action,omitempty" json:"action,omitempty"`
+
+	// Target Any of these, such as `tokens/7`, or a part before a final `*`.
+	Target *AuditTargetParameter `form:"target,omitempty" json:"target,omitempty"`
+
+	// Outcome Any of these outcomes.
+	Outcome *AuditOutcomeParameter `form:"outcome,omitempty" json:"outcome,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive; open by default.
+	From *AuditFromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive; open by default.
+	Until *AuditUntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// Q Text that occurs in actor, action, target, reason, detail or request id, case-insensitively.
+	Q *AuditQueryParameter `form:"q,omitempty" json:"q,omitempty"`
+}
 
 // ListEventsParams defines parameters for ListEvents.
 type ListEventsParams struct {
@@ -487,6 +841,28 @@ type CreateSnapshotParams struct {
 	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
 }
 
+// ListTokensParams defines parameters for ListTokens.
+type ListTokensParams struct {
+	// Q Text that occurs in the display name or begins the prefix, case-insensitively.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// State Any of these states.
+	State *[]TokenState `form:"state,omitempty" json:"state,omitempty"`
+
+	// PageSize 1 to 500, 100 by default.
+	PageSize  *int32  `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
+}
+
+// SignOutJSONRequestBody defines body for SignOut for application/json ContentType.
+type SignOutJSONRequestBody = SignOutRequest
+
+// CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
+type CreateTokenJSONRequestBody = CreateTokenRequest
+
+// RevokeTokenJSONRequestBody defines body for RevokeToken for application/json ContentType.
+type RevokeTokenJSONRequestBody = RevokeTokenRequest
+
 // AsPublishedEvent returns the union data inside the PublishResponse as a PublishedEvent
 func (t PublishResponse) AsPublishedEvent() (PublishedEvent, error) {
 	var body PublishedEvent
@@ -551,6 +927,15 @@ func (t *PublishResponse) UnmarshalJSON(b []byte) error {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListAuditEntries What was done, newest first, one entry an operation. Needs admin:read.
+	// (GET /v1/auditEntries)
+	ListAuditEntries(c *fiber.Ctx, params ListAuditEntriesParams) error
+	// ExportAuditEntries The entries of a filter as NDJSON, newest first. Needs admin:read.
+	// (GET /v1/auditEntries:export)
+	ExportAuditEntries(c *fiber.Ctx, params ExportAuditEntriesParams) error
+	// ReportPolicyViolation Where browsers report what the content security policy stopped. Counted, never stored.
+	// (POST /v1/cspReports)
+	ReportPolicyViolation(c *fiber.Ctx) error
 	// ListEvents Search, newest first.
 	// (GET /v1/events)
 	ListEvents(c *fiber.Ctx, params ListEventsParams) error
@@ -572,9 +957,24 @@ type ServerInterface interface {
 	// ValidateEvents Check an event or a batch as publishing would, and publish nothing.
 	// (POST /v1/events:validate)
 	ValidateEvents(c *fiber.Ctx) error
+	// GetInstallation What the sign-in page shows. Open to anyone.
+	// (GET /v1/installation)
+	GetInstallation(c *fiber.Ctx) error
 	// GetSession Who is asking, and what this installation is.
 	// (GET /v1/session)
 	GetSession(c *fiber.Ctx) error
+	// SignOut End the browser's session, or every session of the same person.
+	// (POST /v1/session:signOut)
+	SignOut(c *fiber.Ctx) error
+	// ListTokens API tokens, newest first, without their secrets. Needs admin:read.
+	// (GET /v1/tokens)
+	ListTokens(c *fiber.Ctx, params ListTokensParams) error
+	// CreateToken Make a token. Its secret is in this answer and nowhere else. Needs admin:write.
+	// (POST /v1/tokens)
+	CreateToken(c *fiber.Ctx) error
+	// RevokeToken End a token; every replica refuses it within 2 s. Needs admin:write.
+	// (POST /v1/tokens/{token}:revoke)
+	RevokeToken(c *fiber.Ctx, token string) error
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -585,6 +985,196 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
+
+// ListAuditEntries operation middleware
+func (siw *ServerInterfaceWrapper) ListAuditEntries(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditEntriesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", query, &params.Actor, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter actor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", query, &params.Action, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter action: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "target" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "target", query, &params.Target, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter target: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "outcome" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", query, &params.Outcome, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter outcome: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", query, &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageSize: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageToken" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageToken", query, &params.PageToken, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageToken: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAuditEntries(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ExportAuditEntries operation middleware
+func (siw *ServerInterfaceWrapper) ExportAuditEntries(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportAuditEntriesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", query, &params.Actor, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter actor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", query, &params.Action, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter action: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "target" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "target", query, &params.Target, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter target: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "outcome" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "outcome", query, &params.Outcome, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter outcome: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExportAuditEntries(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReportPolicyViolation operation middleware
+func (siw *ServerInterfaceWrapper) ReportPolicyViolation(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReportPolicyViolation(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
 
 // ListEvents operation middleware
 func (siw *ServerInterfaceWrapper) ListEvents(c *fiber.Ctx) error {
@@ -916,11 +1506,152 @@ func (siw *ServerInterfaceWrapper) ValidateEvents(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetInstallation operation middleware
+func (siw *ServerInterfaceWrapper) GetInstallation(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetInstallation(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetSession operation middleware
 func (siw *ServerInterfaceWrapper) GetSession(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.GetSession(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SignOut operation middleware
+func (siw *ServerInterfaceWrapper) SignOut(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SignOut(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListTokens operation middleware
+func (siw *ServerInterfaceWrapper) ListTokens(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListTokensParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "state" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "state", query, &params.State, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter state: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", query, &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageSize: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageToken" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageToken", query, &params.PageToken, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageToken: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListTokens(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateToken operation middleware
+func (siw *ServerInterfaceWrapper) CreateToken(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateToken(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RevokeToken operation middleware
+func (siw *ServerInterfaceWrapper) RevokeToken(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "token" -------------
+	var token string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "token", c.Params("token"), &token, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter token: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RevokeToken(c, token)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -973,9 +1704,141 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/v1/session", wrapper.GetSession)
 
+	router.Post(options.BaseURL+"/v1/session\\:signOut", wrapper.SignOut)
+
+	router.Get(options.BaseURL+"/v1/installation", wrapper.GetInstallation)
+
+	router.Post(options.BaseURL+"/v1/cspReports", wrapper.ReportPolicyViolation)
+
+	router.Get(options.BaseURL+"/v1/tokens", wrapper.ListTokens)
+
+	router.Post(options.BaseURL+"/v1/tokens", wrapper.CreateToken)
+
+	router.Post(options.BaseURL+"/v1/tokens/:token\\:revoke", wrapper.RevokeToken)
+
+	router.Get(options.BaseURL+"/v1/auditEntries", wrapper.ListAuditEntries)
+
+	router.Get(options.BaseURL+"/v1/auditEntries\\:export", wrapper.ExportAuditEntries)
+
 }
 
 type FailureJSONResponse ErrorResponse
+
+type ListAuditEntriesRequestObject struct {
+	Params ListAuditEntriesParams
+}
+
+type ListAuditEntriesResponseObject interface {
+	VisitListAuditEntriesResponse(ctx *fiber.Ctx) error
+}
+
+type ListAuditEntries200JSONResponse AuditPage
+
+func (response ListAuditEntries200JSONResponse) VisitListAuditEntriesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListAuditEntriesdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ListAuditEntriesdefaultJSONResponse) VisitListAuditEntriesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ExportAuditEntriesRequestObject struct {
+	Params ExportAuditEntriesParams
+}
+
+type ExportAuditEntriesResponseObject interface {
+	VisitExportAuditEntriesResponse(ctx *fiber.Ctx) error
+}
+
+type ExportAuditEntries200ApplicationxNdjsonResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ExportAuditEntries200ApplicationxNdjsonResponse) VisitExportAuditEntriesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	// Fiber/fasthttp streams through a callback: fasthttp emits
+	// a chunk each time we call w.Flush(), so clients see
+	// streaming data immediately instead of waiting on buffering.
+	ctx.Response().SetBodyStreamWriter(func(w *bufio.Writer) {
+		if closer, ok := response.Body.(io.ReadCloser); ok {
+			defer closer.Close()
+		}
+		buf := make([]byte, 4096)
+		for {
+			n, err := response.Body.Read(buf)
+			if n > 0 {
+				if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+					return
+				}
+				if flushErr := w.Flush(); flushErr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+type ExportAuditEntriesdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ExportAuditEntriesdefaultJSONResponse) VisitExportAuditEntriesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReportPolicyViolationRequestObject struct {
+	ContentType string
+	Body        io.Reader
+}
+
+type ReportPolicyViolationResponseObject interface {
+	VisitReportPolicyViolationResponse(ctx *fiber.Ctx) error
+}
+
+type ReportPolicyViolation204Response struct {
+}
+
+func (response ReportPolicyViolation204Response) VisitReportPolicyViolationResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type ReportPolicyViolationdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ReportPolicyViolationdefaultJSONResponse) VisitReportPolicyViolationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
 
 type ListEventsRequestObject struct {
 	Params ListEventsParams
@@ -1229,6 +2092,34 @@ func (response ValidateEventsdefaultJSONResponse) VisitValidateEventsResponse(ct
 	return ctx.JSON(&response.Body)
 }
 
+type GetInstallationRequestObject struct {
+}
+
+type GetInstallationResponseObject interface {
+	VisitGetInstallationResponse(ctx *fiber.Ctx) error
+}
+
+type GetInstallation200JSONResponse Installation
+
+func (response GetInstallation200JSONResponse) VisitGetInstallationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetInstallationdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetInstallationdefaultJSONResponse) VisitGetInstallationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetSessionRequestObject struct {
 }
 
@@ -1257,8 +2148,134 @@ func (response GetSessiondefaultJSONResponse) VisitGetSessionResponse(ctx *fiber
 	return ctx.JSON(&response.Body)
 }
 
+type SignOutRequestObject struct {
+	Body *SignOutJSONRequestBody
+}
+
+type SignOutResponseObject interface {
+	VisitSignOutResponse(ctx *fiber.Ctx) error
+}
+
+type SignOut200JSONResponse SignOutResponse
+
+func (response SignOut200JSONResponse) VisitSignOutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SignOutdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response SignOutdefaultJSONResponse) VisitSignOutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListTokensRequestObject struct {
+	Params ListTokensParams
+}
+
+type ListTokensResponseObject interface {
+	VisitListTokensResponse(ctx *fiber.Ctx) error
+}
+
+type ListTokens200JSONResponse TokenPage
+
+func (response ListTokens200JSONResponse) VisitListTokensResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListTokensdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ListTokensdefaultJSONResponse) VisitListTokensResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateTokenRequestObject struct {
+	Body *CreateTokenJSONRequestBody
+}
+
+type CreateTokenResponseObject interface {
+	VisitCreateTokenResponse(ctx *fiber.Ctx) error
+}
+
+type CreateToken200JSONResponse CreatedToken
+
+func (response CreateToken200JSONResponse) VisitCreateTokenResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateTokendefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response CreateTokendefaultJSONResponse) VisitCreateTokenResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RevokeTokenRequestObject struct {
+	Token string `json:"token"`
+	Body  *RevokeTokenJSONRequestBody
+}
+
+type RevokeTokenResponseObject interface {
+	VisitRevokeTokenResponse(ctx *fiber.Ctx) error
+}
+
+type RevokeToken200JSONResponse Token
+
+func (response RevokeToken200JSONResponse) VisitRevokeTokenResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type RevokeTokendefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response RevokeTokendefaultJSONResponse) VisitRevokeTokenResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListAuditEntries What was done, newest first, one entry an operation. Needs admin:read.
+	// (GET /v1/auditEntries)
+	ListAuditEntries(ctx context.Context, request ListAuditEntriesRequestObject) (ListAuditEntriesResponseObject, error)
+	// ExportAuditEntries The entries of a filter as NDJSON, newest first. Needs admin:read.
+	// (GET /v1/auditEntries:export)
+	ExportAuditEntries(ctx context.Context, request ExportAuditEntriesRequestObject) (ExportAuditEntriesResponseObject, error)
+	// ReportPolicyViolation Where browsers report what the content security policy stopped. Counted, never stored.
+	// (POST /v1/cspReports)
+	ReportPolicyViolation(ctx context.Context, request ReportPolicyViolationRequestObject) (ReportPolicyViolationResponseObject, error)
 	// ListEvents Search, newest first.
 	// (GET /v1/events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
@@ -1280,9 +2297,24 @@ type StrictServerInterface interface {
 	// ValidateEvents Check an event or a batch as publishing would, and publish nothing.
 	// (POST /v1/events:validate)
 	ValidateEvents(ctx context.Context, request ValidateEventsRequestObject) (ValidateEventsResponseObject, error)
+	// GetInstallation What the sign-in page shows. Open to anyone.
+	// (GET /v1/installation)
+	GetInstallation(ctx context.Context, request GetInstallationRequestObject) (GetInstallationResponseObject, error)
 	// GetSession Who is asking, and what this installation is.
 	// (GET /v1/session)
 	GetSession(ctx context.Context, request GetSessionRequestObject) (GetSessionResponseObject, error)
+	// SignOut End the browser's session, or every session of the same person.
+	// (POST /v1/session:signOut)
+	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
+	// ListTokens API tokens, newest first, without their secrets. Needs admin:read.
+	// (GET /v1/tokens)
+	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
+	// CreateToken Make a token. Its secret is in this answer and nowhere else. Needs admin:write.
+	// (POST /v1/tokens)
+	CreateToken(ctx context.Context, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
+	// RevokeToken End a token; every replica refuses it within 2 s. Needs admin:write.
+	// (POST /v1/tokens/{token}:revoke)
+	RevokeToken(ctx context.Context, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx *fiber.Ctx, args any) (any, error)
@@ -1302,6 +2334,89 @@ type strictHandler struct {
 // validation. It is defined here as well so generated code does not import the
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
+
+// ListAuditEntries operation middleware
+func (sh *strictHandler) ListAuditEntries(ctx *fiber.Ctx, params ListAuditEntriesParams) error {
+	var request ListAuditEntriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAuditEntries(ctx.UserContext(), request.(ListAuditEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAuditEntries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAuditEntriesResponseObject); ok {
+		if err := validResponse.VisitListAuditEntriesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExportAuditEntries operation middleware
+func (sh *strictHandler) ExportAuditEntries(ctx *fiber.Ctx, params ExportAuditEntriesParams) error {
+	var request ExportAuditEntriesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportAuditEntries(ctx.UserContext(), request.(ExportAuditEntriesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportAuditEntries")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExportAuditEntriesResponseObject); ok {
+		if err := validResponse.VisitExportAuditEntriesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReportPolicyViolation operation middleware
+func (sh *strictHandler) ReportPolicyViolation(ctx *fiber.Ctx) error {
+	var request ReportPolicyViolationRequestObject
+
+	request.ContentType = string(ctx.Request().Header.ContentType())
+
+	request.Body = bytes.NewReader(ctx.Request().Body())
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReportPolicyViolation(ctx.UserContext(), request.(ReportPolicyViolationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReportPolicyViolation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReportPolicyViolationResponseObject); ok {
+		if err := validResponse.VisitReportPolicyViolationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
 
 // ListEvents operation middleware
 func (sh *strictHandler) ListEvents(ctx *fiber.Ctx, params ListEventsParams) error {
@@ -1500,6 +2615,31 @@ func (sh *strictHandler) ValidateEvents(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// GetInstallation operation middleware
+func (sh *strictHandler) GetInstallation(ctx *fiber.Ctx) error {
+	var request GetInstallationRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetInstallation(ctx.UserContext(), request.(GetInstallationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetInstallation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetInstallationResponseObject); ok {
+		if err := validResponse.VisitGetInstallationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetSession operation middleware
 func (sh *strictHandler) GetSession(ctx *fiber.Ctx) error {
 	var request GetSessionRequestObject
@@ -1525,68 +2665,250 @@ func (sh *strictHandler) GetSession(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// SignOut operation middleware
+func (sh *strictHandler) SignOut(ctx *fiber.Ctx) error {
+	var request SignOutRequestObject
+
+	var body SignOutJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SignOut(ctx.UserContext(), request.(SignOutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SignOut")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SignOutResponseObject); ok {
+		if err := validResponse.VisitSignOutResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListTokens operation middleware
+func (sh *strictHandler) ListTokens(ctx *fiber.Ctx, params ListTokensParams) error {
+	var request ListTokensRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListTokens(ctx.UserContext(), request.(ListTokensRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListTokens")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListTokensResponseObject); ok {
+		if err := validResponse.VisitListTokensResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateToken operation middleware
+func (sh *strictHandler) CreateToken(ctx *fiber.Ctx) error {
+	var request CreateTokenRequestObject
+
+	var body CreateTokenJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateToken(ctx.UserContext(), request.(CreateTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateToken")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateTokenResponseObject); ok {
+		if err := validResponse.VisitCreateTokenResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RevokeToken operation middleware
+func (sh *strictHandler) RevokeToken(ctx *fiber.Ctx, token string) error {
+	var request RevokeTokenRequestObject
+
+	request.Token = token
+
+	var body RevokeTokenJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RevokeToken(ctx.UserContext(), request.(RevokeTokenRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RevokeToken")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RevokeTokenResponseObject); ok {
+		if err := validResponse.VisitRevokeTokenResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // Base64 encoded, compressed with deflate, json marshaled OpenAPI spec.
 // Stored as a slice of fixed-width chunks rather than one concatenated
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"1Fv7cts2l3+VU+7ONOlSku2k3a08/cNxnDbbNHFrp5nZJlNB5JGImgRYAJSseryzT7MP9j3JN7jwKpCS",
-	"Haft91drEZcfzvV3DpCbIOJZzhkyJYPpTZATQTJUKMxfZytk6rz8Sf8So4wEzRXlLJgGsxvJCxHh7fSG",
-	"xrezEHCFYgPzjULgC0CqEhTACyVpjDA7Gf0PGf1xMPp6NP71f2eQo4iQqRGyiMcYj4MwoHrVnKgkCANG",
-	"MgymAWoMQRgI/L2gAuNgqkSBYSCjBDOiMalNrgdKJShbBre3YfBC8GwA9k8vTuHJkydfh8AFCEyJoisE",
-	"xYHxNcgiSoBImI0Ok1kIlEVpIekKx/AcF6RIFcxGR0+TWQX39wLFpsa7EDwLhuG95upHPWkA4jsuYgkq",
-	"IQqyQipgXAFJU+BRVIi+rX//rLUxVZhJD4Kw/IEIQTb67+vRko/cIiW4wAK90CqlagjrM0z5GlRCJUg3",
-	"2kh2TVXCCwWcYR/icvwDAS/BltiNcbaQe0GYYQ8FwSxWAijmv2GkdiOw4x4Kgl3NYbjc5DigvNecGV9V",
-	"CUoEvbKERzP938++uZ497lOcGfAwcDVA/fNeLnFsvMC4xLAr3AvbbRjsYe8nClIkUrVNfgpKkAhDiHFe",
-	"LHXgWPBQ+y3VP66JYJQt4ZH2CyLY4xBQCC5CiARVNCJp+J5hhmKJLNqM4R1ViV2apKFWDqR8jVJBwtNY",
-	"jt+zHQ517+PfxWXuvcnd3OK+21zSbMjyZ8aABMYnauY8AEyyCWGdoEAdt4DGyBRVG0iILPXR6xM0wx2R",
-	"f4cznrBNxxeH/O++cnnLFE3vmR5DwOtuQpwCz5GFILmVnwSpSJZjDEWupx09hQRIgiQGmfB135EKDWuH",
-	"/H5GISlnA+DdiFKhC5oqFFDTmhAO+wCsBje/1RRE5pxJNHJ+QWhaCNT/G3GmNEmZ3gQkz1MaEQ1m8pvU",
-	"iG4aa/67wEUwDf5tUpOuif0qJ2c6HPzkdrD7dY0DTl6ejw6/fmJDx9hIxE3Xqz8jKkqqFTSZEzxHoagF",
-	"LFAWqWV5lbEMASqXK1LlNaOakP1Srf2hGserHNRcZwuUOcleotFLWS64Y/R5MU+pTDA27FVPk4qoQm7b",
-	"ymWC8N3l5TnYATaeY4oZMgVrXqQxJGSFkJAYSOpozIKLjKhgGlCmnhwF1YEpU7hEsSUat7lPMqd8hWaU",
-	"D5ggbGkycx2mLB/UZp2Tpc4I/ApjIErDaovVkFBfMLBO5vWtJmgz3wf5OVHke8oMZmRFpgcbOw8Dhdc6",
-	"VM8pI8arKFuRlMZBGGCWm4xE5lJrpF63xvUcpaKM2PN3jYQvFhKV9zw5EYqWs3aqJgwUz2m0+/x2WHP5",
-	"sEThk8pZacVt3Lqs2Wl1e9mUjgWK0HR/7zWQnptJPg6WoZRkiV6Z8kJFPPMgPxcojWuY9EgVUGkKkyvG",
-	"10z/asq9Ko/CmkjIS288BjM71vN0ZWDGSZLpHKtlUFpTwcxyXivRKkKpXsZe3ENuXkZOOyasqryXr38+",
-	"efXy+a8nP3379oez15fjINxhGkaptQCrbZvoanX1WotTzZbNxDwjlHmoQbomGwkzLiimMw/MYZ1mqEhM",
-	"lMlCJI6NTZP0vLV1H3OokQskLqcNy8iNC8vTNMVVIekVTX8Ku0u26ECyU717lkmlowiiyKlN7KZC8Qko",
-	"bkTDIUhV1HRzLugfuGfAWpAIbdLuU9v+hdfW0anfkShbolSaPvekJoy4iD+XoBmv4Xpee7S0yhdgqozW",
-	"Tz6BMnh7eRqCpNewECTS3yGmS6pkCIuUc2FbRtspgcsqIwzyhHKcDh1l2bRjTrPB4GogbyRyhYv/W5bp",
-	"BOkrKzMuFRwdHECUEH1kw1czEutaBAQS/4EVWd7VELyqPdEVDlP+Pfwu0HEyo3FjVmFdIrpSxVVHDd23",
-	"DM0dozL4WlANl2l4XEPPvU7dF2MdX//Bpecy81TMRSpRRKrQhwqDuaav3myksTwjEr962hscLvrKCfv5",
-	"UlMmr4vpr608a7gUvL18MfovXYORSKUbr6ZQEFm61vbHfQh0xZvxWiHT1dRg/BlcqlzBG350Seg6zXtx",
-	"mu/M+HNChc+ouWYfPenf8QxXyxMF3FIVHb9CYGhaKwsqpAr1V+eHplAsgbVNaM/Ytpe7NKb4TNl/zheO",
-	"4fuj5xhmdtjMkDBXKSy4AM3swbU3gLN0EwJhsSZjAiEjG5gj8DRGAZyhPAbL2d8za4umv68SypbNdYmy",
-	"DSkPX9OJ4nvceEVVfR1wItNT8/K9bn531wQNm60NLGy5fGUqvYHj3NGobtioyrUhKy2rutLd7sDZS8fr",
-	"qpzhtcF0ya+Q+esggSvKCzk8SjKSy4SrPcVpBWdP05jsFVvl6FtiK1NHGWbdjmEw5zxFYjuZlu/4ouyK",
-	"pMUeqcdlGTvah7ARPLbc5g0rSQ1YkzkGXc22AnAZelOJMDcGu112X/VYet8Z3Jde+++cUS/vO9p5g/F0",
-	"TTbLqD8VpHy5JwX968pvjdFbhIflybzisCVns4zoEB1o94hMYOSsav9yAQRa3TQzgoDhAlrtnOGbRTD9",
-	"5Y6dqP0abq4D+KE+SrnCvYuUIR7S7rwMljGNoX8CPeipTsrU2+nm24g1ad9IA8qI5H2FQmlXfQnqngz/",
-	"L2TXrSP5fOMCpT9Kx5jxBoQyNg+VcYKnnQq0DPGEkXQjtZvqLYjiIggDEmfU39bppjsZ8fzOtW1PZAmD",
-	"lb0R2Fu+9lgVitCKpl6n3Msv3rqOLIVhKIxZZl4sTbJb6OXszWAQBu5qUHMX06MIg/JK0LRO3ZWgV3AX",
-	"jXy+ZwN4gAI0usMd05032n4qQVhTFvO1zoo8R7a7Z1ZtGvZ3ln/WBQ5R+CddYJjU24owlcl3wJdd7P47",
-	"DtNAiAqteBNoLdw5EuG/5IOT85egNEsLYcZF+us//u//TUvPIDdY7Nxqp0Sp3N4JGevZWtOmMT6XKFba",
-	"3TZTOE15YdOGBMqqmhE4ixAog3Mu1VLgxY+vQpBIRJSQeYpjMO0zCURUTdP3DNkKU+0NY/jq6WhOFbAi",
-	"m6OQ8MgmZBmCTcjyMUSCSwlEgjUGd1md0gidVt1120lOogRHR+ODIAwKkbpjyulksl6vx8R8HnOxnLi5",
-	"cvLq5enZ64szM8cEWpXqld4IimnDQ6fBoeEtOTKS02AaPBkfjJ+Y8KgSo5vJ6nBSk/OlZTc2VlHOdL0R",
-	"vKJSnZUsuPksqifp10Mm7VvevrTfmLD1TGOPOd2b+v22ucesrdv6PXe6x7Ttxxd77nWfeZ33JvvtdPdJ",
-	"7bdoe0zoXM/vMWPrVlzP6TRBdLQBvgDHk6ZlSJ4dV++0qL1bdNcYkJErlIOPt+qoPnBn30VyCIrDlwcH",
-	"IRweHMB8A7F9RdC3S06W6Jp/9S5uTjA9PDjwXJ9l5JpmOvvqfYKMMvvXoe+ydotItortmS4GZlvVtXkw",
-	"Quw1bPsyyz44GDqMLc+HZPah89Tg6ODg4Z4ZVP0N3xMDc6IxvFRlK8hc3ZoOkVQ0Te19OAEtI3t6k8bG",
-	"tpBwOvEDqE40KV9O3Da74cGFyUHtZty4bAvXHYkPtsPf0zZ1IoKMx6jpSZRwiUxbmVbQLMKRzDFyeWLm",
-	"in3zvqoalGFMiXl8857NmnKOdEK1KP5Dy3wGj+pG8WNjJz3DR6ZuLCeZPx4fv2fMvY+lEp4efjmG8gLg",
-	"EH6gz7SBzXlsZX/05Vfuac0YTuDo+hoyJEzW7wHmgl+hMI+UVILvmbt/1ZZJoiv5DUlTm4bbOc6Vl1Wa",
-	"c67/jMebjsF9MfmibWOVz1Vd860HM7ef0Iy7Nb7HmE3fV3GBcaOuN8LSCvhcgiN0mtcy93K5evxBJJAo",
-	"wlzp2vE2DI4O/vPBsHfqfJ8bGojaBNYJjRKQPMMSm4S1puECF4V04D7S85ws6w4IPLJK1QKrTdw41WNo",
-	"N0K2vPM2bJCryY35720vyfoWLce6M8XqvEzfI0m2XwN++hhbvr3wG6azyGaw2/Hq0F5W3F/f+2lqUj4S",
-	"GFTXcz3ob64yHilUI6kEkuzOocunsvlGoalrBEZIVxiP4bKVL3Qgn3WtxhIIhddqkqeEslldRpdhWpKN",
-	"BMldb3nWd4jZsYleXNAlZSTVu1EGM1P8jFwTcKTLiJkN9Y3bte0xbYn4QvdHBhVj5LrktFeZRni7A8bU",
-	"BJZTgUTZBoDL9G0zfFYP+kSpq/vPTT5lKtuZDs7+Rqnp4k/JRAT+++LNazCtGp0FG0nI0aDdltRsdHmD",
-	"mTWgi7qIuVs4++i67lNmoOpUfbzIfTfskioJZC55WiiEOS9YLB9CmS8E4h8Ia81RiWsxgcS9wsDKNQP7",
-	"Y0DZLvwX5K5bnU6Pkt5pqbm3k+a23bxGJkyudb1SxoJ5FRaOgXF7L08bby4fQo2nCUZXQJijhjX9g/p1",
-	"Z4XQPiZwv5aQhvQt6/uIPsZRXll8SndxW/R4S0TSVNf0Hy/MdwnXCiLyirKlFdba1nAmm0tF0tQcAGjL",
-	"TUoxfbhtNptNmCrbzL980BHFTbhp/etJacJT9S+E3Fk/3P4zAAD//w==",
+	"7F17cxy3kf8qnblUWcrNLh+SnHhZ+YOSqJiJLTEibVedyPNiZ3p3EM4CYwDD5YbFq/s098Huk1zhNa/F",
+	"7IMiZV9V/qJ2Bo9Gox+/bjRGd1HC5wVnyJSMRndRQQSZo0Jhfh2XKVXHiaKcnfkX+nmKMhG00M+jUXTM",
+	"lsCnoDKUGIMskwyIhLHi18iGiUCicBwDF0CgIELBBKdcIBCYUkZyGP9hPIziiOqhfilRLKM4YmSO0Sgi",
+	"ZuoojmSS4ZzoqanCuaFtTm6/QzZTWTQ63N+PI7UsdBepBGWz6D7WDU5t48P6NRGCLKP7+7haGxdbLu1I",
+	"/wGZ8QUDTV9zSXwKdMeFcfGE63on+HzNsj6+ewMvXrz4xixBYE4UvUFQHBhf1Bs4OMjGMVCW5KWkN3gE",
+	"vEAGkyWkOCVlrvoWNxV83lpbZwmeyA+lSvgct2Q/cNtc9k3r3oe5+nuB02gU/dteLe57tpncaxLTZvDL",
+	"Pv7+XU+9hvALvFWgMqKAJ0kpJFAGZs9jsDIdgyJihioGgUTq3ykqQnO7Ib+UKBXQNIaESBxQJpFJqjcp",
+	"X/Yt/5fWwjdIkV/HhSHigbot9/74QL22a39C+f+BKZo/UAFiwNtdRb7U822Q+ZMbZOtYPb6TvBQJ3o/u",
+	"aHo/jgFvUCxhslSotwCpylBoLZA0RRgfD/6DDP65P/hmMPz5v8ZQoEiQqQGyhKeYVoQWRGU1nahpiOJI",
+	"ixgVmEYjJUpcT/dT2JIhvLUMhfHg8GU2/gxT8p5v1MafuEilVcd5KRUwroDkudXNXn36XVg+V+SxLYFx",
+	"dDuY8YEbxBMXWULP9ZZStY7W15jzBaiMSpCuteHsgqqMlwo4wz6KfftHItwT62k3wtmiPEiEafZYJJjB",
+	"PAHl5B+YqM0U2HaPRYIdzdFwsSzW+av3nGHtsPTIEp6N9d/f/fl2/LzXHOoGj0OuJlA/3koljowWGJVY",
+	"rwoPou0+jraQ92MFORKp2iI/AiVIgtorTsqZNhxTHmu9pfrhgghG2Qyeab0ggj2PAYXQzjURVNGE5PEl",
+	"wzmKGbJkOYSfqMrs0CSPDYrL+UJ72IznqRxesg0K9eDl76IyD55kN7V46DQXdC1SGxsBEpgeq7HTADDO",
+	"JoZFhgK13QKaIlNULSEj0u9Hr07QDpRbtfwblLEFHo0urtO/h/LlkZBG5RBHBnLEILnlnwSpyLzAFMpC",
+	"dzt8CRmQDElqQpHPASQ/opDrIzvXwm/olOYKBdQxYgwHfQTcrJ38XkMQWXAm0fD5HaF5KVD/M+FMaZAy",
+	"uotIUeQ0IZqYvX9ITdFdY8x1kP5Em4OPbgY7X1c44Pj0bHDwzQtrOoaGI657FfqeMCWWJiwWvEChqKXW",
+	"haUr7DoPhr6aQytyZAPAkISZN6dp/7u/UWbeIivn0ehTVKCQJkg2s0ZxtODiOuckjeIoyaneh6VUOI+u",
+	"QnSkqUAZlnUydUJB0pTqJZL8rMEHixxdL155SRsF7NzNhj8BR5UtdWi9IBIETkuJqVakKaG5BbkrVFMj",
+	"PtpcrVPGHy7exCDpLUyF3U1I6YwqGRzSivSKySNeRCjKvTu9QiOq9+Ed9+HpjsGo6+bXszKsDR97Xpk4",
+	"skeWBM+tNHdYpB9rhSdgBSsGmfDCP5uTJKMMYyAuvtV22tiArRGLC/6CJqmOSz5Zrsd1DqiO7332xKtK",
+	"UzH8wuI6yHQsqmSsJSNNNtXqcBWQ0NbOrEpDya4ZX7DxCCY4K1kMhKXAOCBLjfQuBFUKGTxbojJI0Otv",
+	"ypklw0h3FEdWuKM4ckMGFddQc0ZmuGqe0IrkbvkPa+oC28Xw1sxzYazLxl3zk4c4+JqoJKus8grdAmWZ",
+	"q+3p9sOVuQq65iZZfux1ZOlxVpmpvcNW7kYPZePrDa3PyklOZYapyQjoblIRVQaU8SJD+Pbi4gxsA4uR",
+	"Mcc5MgULXuYpZOQGISMpkNyFhlMu5kRFIy3lLw5rU6SFfoZihTVu8hBn3vAbNK1ChAnCZibaqaGfMwkZ",
+	"QkFmGmXza0yBmLRJm60msA9ZCwtcNoqZ6R8k2ThdI6wfrWL3u6IpySV2KUupLHKyfO9sfiMddbC/H0dz",
+	"yqrfcVQQpVBojlxenoesPt4WVGDYG50yi6pKVQo8AjKRyNQImAbGrY1MicKBA8RrHECD1FcPINWa+a21",
+	"71w3b+fjXpk53Y+DjkbqraW/lOheaxigJ7UhksApve1M3uL84cvuetbkBV/tb7AGzT2uFl6xsl+s0soI",
+	"tmVGYiKCLs2Dsg28tMN2qfR4zo0eIustUaSLB//h0CDeauc3oYwYXE7ZDcmpdis4L0xMawUu6F3eolSU",
+	"EQ9z26vl06nsWW1BhKK+10ZDpLlT0GSztttmzeFjT0WIKyfeZrfpTniKG23sVhbUQ4nttcWQ9Nbij4CT",
+	"naOUzpevA45tys8ESuMITIBNFVBpUpsGNOinJmFcReIGhRTe9xyB6Z0acE1VZg+3yFxH6U10sg6DrAeY",
+	"65yaj71sm/pg4fT9j8ffnb79+fjjX374/uT9RQBJd0TDbGrNwGraNq7z29UrLW+r8KPjDfic0ECod5wv",
+	"yFLCmAuKeRjwr9vTOSqSEkX6fVM/kK4p78X+K+DHA2C7mia7Kkp6WdMP2HbBRl2YaJ4G5/QQqrMRRJE3",
+	"NjVgcpwhBqUNa7iOpMpquj7n9J+4pcGakgQtRO3bth0Coe7SaViRKJuh7IloDRDDhIv0K2liMZMtWhvF",
+	"rhqYCr/1R8xAWW/MHMM051z0xOMFl5VHWIuKfTttOnzidRMGaRxRuCxq0BK51Gf43XxObJJnJTE951LB",
+	"4f4+JBnRSzYZrzlJETgDgSS8YEVmuwpCcGuPJWjzHp4jrALhCNo4/SrJ7JKdDk429r4laG4ZlcDXjGqo",
+	"TEPjGvvcq9R9NtZl/L537tl7ngq5SCXKRGNkPc1EB2tBb6RpeU0kfv2y1zic9yUk7esLDZmCKqbftvys",
+	"wVLww8W7wZ9iwFuSKHsyvxoACCK9aq2+3CZcrKJEvFXIJOVsrf1ZO5QfIWh+MiSpK/zZCtN8a9qfESpC",
+	"Qs01+uhx/w5nuNMAooBbqKLtVwwMzeHMlAqpTKLJ6WErzdQWoS1t21bq0ugSEuXwOt+5eDZsPYcwts3G",
+	"BoS5uHjKBeg4FtwBCXCWL23eSJlHc7KECQLPUxTAGUofJF4yK4umQkBllM2a4xJlj7QCeE07ir/hsidd",
+	"6N6uUSJzKhfEe13/7goNGjJbC1jcUvlKVHoNRzjNldTJiXVS6nMYXt12wOxe8XZNicVRIfCG8lKubyUZ",
+	"KWTG1ZbstIyzq2l0DrKtUvQVtnnX4c2smzGOJpznSJhLj2q8E7KyNyQvt3A9zsvY1iEKG8ZjRW0+MA9q",
+	"wIrMEehotmWAvenNJcLECOxqkum6R9L71uDe9Mp/Z416+NDSTplUJM97omct+iRRoZMOPgfFgchrYxpI",
+	"kqAMH0ikOOcN+vzOrQN5heA3NA2WAvicnaQzNqAMJqVSnEFC8lyaF5Wl9oMEidLdT1lofBuIFsiLHCEh",
+	"zMykEaXez8ZY1Tq66Rq93GqCEMvPGiCzy+75nIa9b85nW6L+Xy/joWkM5j1iv7IgO2yU34zcOtgS2klo",
+	"I3CcVWf2pqivla63IgkGfukt4ww/TKPRpx1T3dtl9N2x7VW9FD/Cg+PCddCvnexaGzk2mn4BRNYTEPac",
+	"R1onsdcuIwSUCSn6YjMvV32Y4IFB1a8Y0LSWFNKNj3jDrz/ngOCREu7hHE2QYp63PDZhJF9KbQLsmbM9",
+	"C03nNJyls4n6Rn8rJ6OFoEpzzP3U8Ww1JPoR/WP7w3YJToJSfqa7A8FzDAqHLaTYdKS/yNAeqNhza+Nk",
+	"MAXKdnShOCfBE6j1hzkBOqTlCSBLJTgfmxOFMqwCNHDOdq7IJLe2t8rPar+sIZGpYgV7ONAzYI7nmHCW",
+	"BsKwb/kCcs5mZghLpws3SlZKay+2cGe0g3VWYz2ts7aAiEpoNg/SfO3Sd1131d1THSbB8dkpmEMS57D+",
+	"+tOFL1UKQpbNFTNXu+TNeiooPjRrJ5AkWZ1f1zGcL5On6gjMScwIGHdgD5Z2K7cKT4xZCEQngXO8zRmo",
+	"HlQSRze2BGw323zdrsSoDtgckPNj+nlDRu+8kQL0+2aiTzPMpJyZOGWqh7NloXobbV2o3mmTXtaWw9aD",
+	"mlMvVw8atl90xj6U6mEewYThJjhZlYYTU8TvVczrgRcPykwJ7kTwhUQhe7DwKnM8tX2ZeRbMZP1k4ict",
+	"iG5CmHGUwPhiZA2n05WvJPCFVbYBL1V1x8Md95ciHJW4RfYYmzlhFR+ktolb2phutYKfxIbhYdlpxNVb",
+	"lh2sCcUbNQkdqzRpHL9p/i0oS/lCR6e8QLb57KqaNO6vZ+g5cW67xB6Pmb4Oo7pOicMGP7caNxGpfpA9",
+	"fvCCG1bMKSsV7lJN564U3bFyPkHRU0RXmEKBsKMx+UL4UyNZD6aCEcZc5D+HxxMWDPYX1+nXfWx8aMHE",
+	"isFeqYHogADzXgJVxkUbEAYTnFFmPUvz0kFdRkLYcre6PKk07tumUuHctOxxAO3aCrdhDR9gp2mBul65",
+	"Dyf+NqffrCxtvTOu/CLkFhXJ15izuY5XW/n/Xc2Zo9RP1cuJc785VRCQKHpj4LtRVuNurbQG/duPJKcp",
+	"UfiFqu9MJq0VvfbldnxRSn+BnvEsSanBgAniLbkTJCJc9d+EhUb1//e//2e8JUI0izPk2uErYjKlioaP",
+	"C0FU51O/kt7LubPCyRL2SKmyPZdfqyrmE86vKdYl8z///C2XamBKCuqZSUF1KGtq2A3gCUEMpoBPJIob",
+	"HQ0uR/Am56XNmEgDlp2EAmcJatBxxqWaCTz/+3cxSCQiyXScMQRzWC+BiKpE45Ihu8FcK+8Qvn45mFAF",
+	"1kRLeGZzUTIGm4uSzyERXEogEqzoucs1OU3QCZ1b63FBkgwHh8P9KI5KkTsWy9He3mKxGBLzesjFbM/1",
+	"lXvfnb45eX9+YvqYHIPSYXH0wbGrAqrRgUnZFchIQaNR9GK4P3xhMgMqM6Kzd3Ow16zd1s9cRXJVxH2a",
+	"RqPoOyrVcbNh3Lof35P7qpvshe6Y9+XAAt1alzO27de90rttv5Xb2Nt2bN8P3bZX597Mtt0699p0t7Yy",
+	"HIDi8Gp/P4aD/f0tbu5qVOsOs+urJa6PK/lcselzckvn2gz7rI/9dRCy9ne9s1748r7eWzJXnVsyh/v7",
+	"j3ZDpq4fD92OMWB/aPMkjhXh4Sr69vwVnvtmUYU9XFgQCSln2D3aNQlnpsRSB/OV6g3hPWIqoc4/DX05",
+	"gvZ7mu7oSs/S1eMR3hZcqIY6rx4r1bXuQCA3NxlUhsyQogShOQqwjgfGd5eRe3QZje4uzZcyclR46S6x",
+	"XPpi98toxO7vx0M4vmRTmmN1WZdUY5rCaGlKxvww9iw4KdUQNHy1aZ3ae5hzYB1BG2ucZJhcY3rJyIxQ",
+	"5q6GH7wCZ2DbduvE8OFflus3bbl2U+7bAUtXFbyyTFWtTOCiXaD8Qgkk88dQbz2aUwJ7P8hdESQS3r/9",
+	"6/mH922V30m1E1l8RC3Itt6DS9VfpPX1S/gbfT1c0QQ7wBnPabL8kXKXp6xqQ1/zdNlh+h/2/vAAHre/",
+	"p3C/srUvV0l/w0umMP2MXXCgOBp9umqbXBRVhkeCMCyAhT/ldWsF3x0Kwx2QihcFpkNwhMX2IoJ+7kv7",
+	"3D55DFztVF1X0QujTnwBw25mqH3FdwtVW7mjv0Wf7jXt7aZ5QK+Vq9pbzvSAbqs377ec6yH9AqBs80y7",
+	"d9rZXO9uqVeuRK8CTAPbtLFz560jn8UbH1V+n1pV8x/ymZNrbR/XfLmjTgSuubD924e6nZReK1Ez1hH4",
+	"eKUwauzumpIZdu4hWFeybjG/LoKuS9P6ETScKn+sZs56DKiTiua5vbhHQPPIrt5eGn8Ep3xuAvqO523Y",
+	"b2eur2xxdk/Fq3cTc54iUAlJxqX9FJLeoHGCA1lg4oLusavTcmDaNZpjSon58sIlGzf5nOS8TC0V/655",
+	"PoZndY3vcyMnPc0Hpv7EdzI/nh9dMuY+jkQlvDx4NQQPCw7ge/paC9iEp5b3h6++dt9VGMIxHN7ewhwJ",
+	"k/XFxYng1yjMFypUhpfMXZ3RkkmSa/lnkuchyO3KVCo397gA4/4JxbhbK9SLGTUMaNQHGWbpDfhKYwyT",
+	"vLNH3zY2qW6pEmkONwuPdQ73//hotHfqhUJqaEjUIrDIaJKB5HP0tElYaKTkLl4/huY5XtaVVPDMbqpm",
+	"WC3iRqmeQ7ugakU7W+Bq7878ve8FWX9Bi7F2hlidz5Jt4STbn4J5ehvrr82FBdNJZNPYbfjkjK0zf/h+",
+	"b7dTe/5+19rteqsb/ca3jCcK1cAGjY8Sf06WCk2SWGCC9EYHHRctf6EN+bgrNRZAKLxVe0VOKBvXJ6/e",
+	"TJsEi+SuLHjct4ix/ZQnF3RmvlRoClNgbDLJA1dMONBhxNia+sbFiNU2bY6ETPdjxNi3JFH2Foph3maD",
+	"MTKGxV5bbsbPbTF8XTd6Ite1OTbe/3Lu4OQ35JrOv4gnIvDX8w/vwRzLaS/YcEIOBm2WpGZtRNCYWQE6",
+	"r4OY3czZZ8d1T+mBqlX14SL33qBLqiSQieR5qRAmvGSpfIzNfCcQ/4k2hUPceR1I3MoM3LiD334b4I+G",
+	"/x9i15VT7cAmmRMId+3dXJQyn00hTC50vOJtwaQyC6aw0rSkjevyj7GNbzJMroEwBw1r+Af1xfyKQnsP",
+	"zD31JK3b724lZh/saN1OecK9ac0TVJ6VetDHz4R2braYOFtmfCGH8KFAZuqP2dJlZnrzm41D/z6u+vrn",
+	"p7REbooeQ2TPjx7nzI5r2SfymrKZlUOXPe7sGFC5Dd9G0pYr9qfxP7B86YrAXZ8jrRumBsPmRTRBlXvs",
+	"Bt+uHHKt6foMvrdLQ78wpumWeoaQhC2K5qU6chl+fk0Nhp4Zyf58iTixV1JDJS5cuIC/VeLqUni2zHWt",
+	"jNSlWr1nBxe+RqoDKzZ/cl0T4urRXB26sIVz0tW74pTePuFH1td+ktQUwvV+k9SXye34LftmfV7zk0gv",
+	"Vr+I9K/KiYdpZF2Z+KSVE1UV28qNeH/KoDKkwl0AkeuPVp2WNVO+IQjvGfsUZjTwYbYvbEpb3/Dq8aLW",
+	"2Xgs7y/XfP5ufk+uEYjL8cNpNbbLPRjXajGp+26ku+CfS2zvrKn+DW5ty6Du3Zm/9yNbFNqP/hvX4TZa",
+	"2Axd6Z+3rWaOr6SxrT3/44BqiFT4fxyo78n956eDwTdXn/YH31zd7ccHf7r/fSCguHoa8QxcC/zC4rlW",
+	"Ll1t7+MdEmmX7uTxyHlwgYZ0h7Ok/zIYZXAIcmspbOPxulD305U26RWU/nSld9J1v2v9/xTS5ACqb7A7",
+	"1Fs/cnM1ntjKkfur+/8LAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -13,11 +13,11 @@ import (
 func (h *handlers) GetSession(ctx context.Context, _ GetSessionRequestObject) (GetSessionResponseObject, error) {
 	p, cfg := callIn(ctx).principal, h.s.deps.Config
 	out := GetSession200JSONResponse{
-		Name: p.Name, Roles: make([]SessionRoles, len(p.Roles)), Scopes: p.Scopes,
+		Name: p.Name, Roles: make([]Role, len(p.Roles)), Scopes: p.Scopes,
 		Demo: cfg.Demo, Version: cfg.Version, Topic: cfg.Topic,
 	}
 	for i, role := range p.Roles {
-		out.Roles[i] = SessionRoles(role)
+		out.Roles[i] = Role(role)
 	}
 	return out, nil
 }

@@ -232,10 +232,22 @@ export interface EventDetail {
   othersFrom?: string;
 }
 
-export type SessionRolesItem = typeof SessionRolesItem[keyof typeof SessionRolesItem];
+/**
+ * A person signed in, an API token, or a JWT of the identity provider.
+ */
+export type SessionKind = typeof SessionKind[keyof typeof SessionKind];
 
 
-export const SessionRolesItem = {
+export const SessionKind = {
+  person: 'person',
+  token: 'token',
+  workload: 'workload',
+} as const;
+
+export type Role = typeof Role[keyof typeof Role];
+
+
+export const Role = {
   analyst: 'analyst',
   operator: 'operator',
   admin: 'admin',
@@ -243,11 +255,195 @@ export const SessionRolesItem = {
 
 export interface Session {
   name: string;
-  roles: SessionRolesItem[];
+  /** Stable for the same caller; not a secret. */
+  id: string;
+  /** A person signed in, an API token, or a JWT of the identity provider. */
+  kind: SessionKind;
+  email?: string;
+  /** Of a person, each with the ones before it; empty: no access yet. */
+  roles: Role[];
   scopes: string[];
+  /** RFC 3339, when the person signed in. */
+  createTime?: string;
+  /** RFC 3339, when the session ends at the latest. */
+  expireTime?: string;
+  /** How long a session may be unused. */
+  idleSeconds?: number;
+  /** Whom to ask for a role. */
+  contact?: string;
+  /** The name of this installation. */
+  installation?: string;
   demo: boolean;
   version: string;
   topic: string;
+}
+
+export interface Installation {
+  name?: string;
+  demo: boolean;
+  /** Whether people can sign in here. */
+  signIn: boolean;
+  /** What the sign-in button calls the identity provider. */
+  provider?: string;
+  /** Whom to ask for access. */
+  contact?: string;
+}
+
+export interface SignOutRequest {
+  /** Every session of this person, in all browsers. */
+  everywhere?: boolean;
+}
+
+export interface SignOutResponse {
+  /** How many sessions ended. */
+  sessions: number;
+  /** Where the browser goes now: the provider's own sign-out, or a page of ours. */
+  next: string;
+}
+
+export type TokenState = typeof TokenState[keyof typeof TokenState];
+
+
+export const TokenState = {
+  active: 'active',
+  expired: 'expired',
+  revoked: 'revoked',
+} as const;
+
+export type Scope = typeof Scope[keyof typeof Scope];
+
+
+export const Scope = {
+  'events:write': 'events:write',
+  'events:read': 'events:read',
+  operate: 'operate',
+  'admin:read': 'admin:read',
+  'admin:write': 'admin:write',
+} as const;
+
+export interface Token {
+  /** `tokens/{number}`. */
+  name: string;
+  displayName: string;
+  /** The first 8 characters after `orl_`. */
+  prefix: string;
+  scopes: Scope[];
+  /** Sources it may write begin with one of these; absent: any. */
+  sourcePrefixes?: string[];
+  state: TokenState;
+  createTime: string;
+  createdBy?: string;
+  expireTime?: string;
+  /** To the minute. */
+  lastUseTime?: string;
+  revokeTime?: string;
+  revokedBy?: string;
+}
+
+export interface TokenPage {
+  tokens: Token[];
+  /** How many match, exactly. */
+  total: number;
+  nextPageToken?: string;
+}
+
+export interface CreateTokenRequest {
+  /**
+     * @minLength 1
+     * @maxLength 100
+     * @pattern \S
+     */
+  displayName: string;
+  /**
+     * @minItems 1
+     * @maxItems 5
+     */
+  scopes: Scope[];
+  /**
+     * @maxItems 50
+     * @items.minLength 1
+     * @items.maxLength 1024
+     */
+  sourcePrefixes?: string[];
+  /** In the future; absent: never. */
+  expireTime?: string;
+  /**
+     * @minLength 1
+     * @maxLength 500
+     * @pattern \S
+     */
+  reason: string;
+}
+
+export interface CreatedToken {
+  token: Token;
+  secret: string;
+}
+
+export interface RevokeTokenRequest {
+  /**
+     * @minLength 1
+     * @maxLength 500
+     * @pattern \S
+     */
+  reason: string;
+}
+
+/**
+ * `unknown`: begun, and no end was written (yet).
+ */
+export type AuditOutcome = typeof AuditOutcome[keyof typeof AuditOutcome];
+
+
+export const AuditOutcome = {
+  done: 'done',
+  refused: 'refused',
+  failed: 'failed',
+  unknown: 'unknown',
+} as const;
+
+export type AuditEntryActorKind = typeof AuditEntryActorKind[keyof typeof AuditEntryActorKind];
+
+
+export const AuditEntryActorKind = {
+  person: 'person',
+  token: 'token',
+  workload: 'workload',
+  cli: 'cli',
+  system: 'system',
+} as const;
+
+export type AuditEntryBefore = { [key: string]: unknown };
+
+export type AuditEntryAfter = { [key: string]: unknown };
+
+export interface AuditEntry {
+  /** `auditEntries/{operation}`. */
+  name: string;
+  /** Such as `token.create`. */
+  action: string;
+  outcome: AuditOutcome;
+  actor: string;
+  actorId: string;
+  actorKind: AuditEntryActorKind;
+  /** Roles of a person, scopes of a machine, at that time. */
+  roles: string[];
+  target: string;
+  reason: string;
+  /** Why it was refused or failed. */
+  detail: string;
+  /** RFC 3339, UTC, six fraction digits. */
+  intentTime: string;
+  outcomeTime?: string;
+  requestId: string;
+  address: string;
+  before?: AuditEntryBefore;
+  after?: AuditEntryAfter;
+}
+
+export interface AuditPage {
+  entries: AuditEntry[];
+  nextPageToken?: string;
 }
 
 /**
@@ -308,6 +504,41 @@ export type UntilParameterParameter = string;
  * Version of the filter parameters, 1.
  */
 export type VersionParameterParameter = string;
+
+/**
+ * Any of these; the shown name, or a part of it before a final `*`.
+ */
+export type AuditActorParameterParameter = string[];
+
+/**
+ * Any of these, such as `token.create`, or a part before a final `*`.
+ */
+export type AuditActionParameterParameter = string[];
+
+/**
+ * Any of these, such as `tokens/7`, or a part before a final `*`.
+ */
+export type AuditTargetParameterParameter = string[];
+
+/**
+ * Any of these outcomes.
+ */
+export type AuditOutcomeParameterParameter = AuditOutcome[];
+
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive; open by default.
+ */
+export type AuditFromParameterParameter = string;
+
+/**
+ * RFC 3339, or relative to now, exclusive; open by default.
+ */
+export type AuditUntilParameterParameter = string;
+
+/**
+ * Text that occurs in actor, action, target, reason, detail or request id, case-insensitively.
+ */
+export type AuditQueryParameterParameter = string;
 
 /**
  * `occurredAt` of the event, where one identity has several.
@@ -395,6 +626,111 @@ export type GetEventDataParams = {
  * `occurredAt` of the event, where one identity has several.
  */
 time?: TimeParameterParameter;
+};
+
+export type ListTokensParams = {
+/**
+ * Text that occurs in the display name or begins the prefix, case-insensitively.
+ * @maxLength 200
+ */
+q?: string;
+/**
+ * Any of these states.
+ * @maxItems 3
+ */
+state?: TokenState[];
+/**
+ * 1 to 500, 100 by default.
+ * @minimum 1
+ * @maximum 500
+ */
+pageSize?: number;
+pageToken?: string;
+};
+
+export type ListAuditEntriesParams = {
+/**
+ * Any of these; the shown name, or a part of it before a final `*`.
+ * @maxItems 20
+ * @items.maxLength 200
+ */
+actor?: AuditActorParameterParameter;
+/**
+ * Any of these, such as `token.create`, or a part before a final `*`.
+ * @maxItems 20
+ * @items.maxLength 200
+ */
+action?: AuditActionParameterParameter;
+/**
+ * Any of these, such as `tokens/7`, or a part before a final `*`.
+ * @maxItems 20
+ * @items.maxLength 200
+ */
+target?: AuditTargetParameterParameter;
+/**
+ * Any of these outcomes.
+ * @maxItems 4
+ */
+outcome?: AuditOutcomeParameterParameter;
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive; open by default.
+ */
+from?: AuditFromParameterParameter;
+/**
+ * RFC 3339, or relative to now, exclusive; open by default.
+ */
+until?: AuditUntilParameterParameter;
+/**
+ * Text that occurs in actor, action, target, reason, detail or request id, case-insensitively.
+ * @maxLength 200
+ */
+q?: AuditQueryParameterParameter;
+/**
+ * 1 to 500, 100 by default.
+ * @minimum 1
+ * @maximum 500
+ */
+pageSize?: number;
+pageToken?: string;
+};
+
+export type ExportAuditEntriesParams = {
+/**
+ * Any of these; the shown name, or a part of it before a final `*`.
+ * @maxItems 20
+ * @items.maxLength 200
+ */
+actor?: AuditActorParameterParameter;
+/**
+ * Any of these, such as `token.create`, or a part before a final `*`.
+ * @maxItems 20
+ * @items.maxLength 200
+ */
+action?: AuditActionParameterParameter;
+/**
+ * Any of these, such as `tokens/7`, or a part before a final `*`.
+ * @maxItems 20
+ * @items.maxLength 200
+ */
+target?: AuditTargetParameterParameter;
+/**
+ * Any of these outcomes.
+ * @maxItems 4
+ */
+outcome?: AuditOutcomeParameterParameter;
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive; open by default.
+ */
+from?: AuditFromParameterParameter;
+/**
+ * RFC 3339, or relative to now, exclusive; open by default.
+ */
+until?: AuditUntilParameterParameter;
+/**
+ * Text that occurs in actor, action, target, reason, detail or request id, case-insensitively.
+ * @maxLength 200
+ */
+q?: AuditQueryParameterParameter;
 };
 
 export const getPublishEventsUrl = () => {
@@ -662,6 +998,305 @@ export const getGetSessionUrl = () => {
 export const getSession = async ( options?: Parameters<typeof request>[1]): Promise<Session> => {
 
   return request<Session>(getGetSessionUrl(),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getSignOutUrl = () => {
+
+
+
+
+  return `/v1/session:signOut`
+}
+
+/**
+ * Only for a session; a bearer token is refused.
+ * @summary End the browser's session, or every session of the same person.
+ */
+export const signOut = async (signOutRequest: SignOutRequest, options?: Parameters<typeof request>[1]): Promise<SignOutResponse> => {
+
+    const getHeaders = (h?: NonNullable<RequestInit['headers']>): Record<string, string | readonly string[]> => {
+    if (!h) return {};
+    if (h instanceof Headers) return Object.fromEntries(h.entries());
+    if (Symbol.iterator in h) {
+      return Object.fromEntries(
+        Array.from(h as Iterable<Iterable<string>>, (entry) => Array.from(entry) as [string, string]),
+      );
+    }
+    const headers: Record<string, string | readonly string[]> = {};
+    for (const [name, value] of Object.entries<string | readonly string[] | undefined>(h)) {
+      if (value !== undefined) headers[name] = value;
+    }
+    return headers;
+  };
+return request<SignOutResponse>(getSignOutUrl(),
+  {
+    ...options,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...getHeaders(options?.headers) },
+    body: JSON.stringify(signOutRequest)
+  }
+);}
+
+
+
+export const getGetInstallationUrl = () => {
+
+
+
+
+  return `/v1/installation`
+}
+
+/**
+ * @summary What the sign-in page shows. Open to anyone.
+ */
+export const getInstallation = async ( options?: Parameters<typeof request>[1]): Promise<Installation> => {
+
+  return request<Installation>(getGetInstallationUrl(),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getReportPolicyViolationUrl = () => {
+
+
+
+
+  return `/v1/cspReports`
+}
+
+/**
+ * At most 64 KiB.
+ * @summary Where browsers report what the content security policy stopped. Counted, never stored.
+ */
+export const reportPolicyViolation = async (reportPolicyViolationBody: Blob, options?: Parameters<typeof request>[1]): Promise<void> => {
+
+    const getHeaders = (h?: NonNullable<RequestInit['headers']>): Record<string, string | readonly string[]> => {
+    if (!h) return {};
+    if (h instanceof Headers) return Object.fromEntries(h.entries());
+    if (Symbol.iterator in h) {
+      return Object.fromEntries(
+        Array.from(h as Iterable<Iterable<string>>, (entry) => Array.from(entry) as [string, string]),
+      );
+    }
+    const headers: Record<string, string | readonly string[]> = {};
+    for (const [name, value] of Object.entries<string | readonly string[] | undefined>(h)) {
+      if (value !== undefined) headers[name] = value;
+    }
+    return headers;
+  };
+return request<void>(getReportPolicyViolationUrl(),
+  {
+    ...options,
+    method: 'POST',
+    headers: { 'Content-Type': '*/*', ...getHeaders(options?.headers) },
+    body: reportPolicyViolationBody
+  }
+);}
+
+
+
+export const getListTokensUrl = (params?: ListTokensParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["state"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/tokens?${stringifiedParams}` : `/v1/tokens`
+}
+
+/**
+ * @summary API tokens, newest first, without their secrets. Needs admin:read.
+ */
+export const listTokens = async (params?: ListTokensParams, options?: Parameters<typeof request>[1]): Promise<TokenPage> => {
+
+  return request<TokenPage>(getListTokensUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getCreateTokenUrl = () => {
+
+
+
+
+  return `/v1/tokens`
+}
+
+/**
+ * @summary Make a token. Its secret is in this answer and nowhere else. Needs admin:write.
+ */
+export const createToken = async (createTokenRequest: CreateTokenRequest, options?: Parameters<typeof request>[1]): Promise<CreatedToken> => {
+
+    const getHeaders = (h?: NonNullable<RequestInit['headers']>): Record<string, string | readonly string[]> => {
+    if (!h) return {};
+    if (h instanceof Headers) return Object.fromEntries(h.entries());
+    if (Symbol.iterator in h) {
+      return Object.fromEntries(
+        Array.from(h as Iterable<Iterable<string>>, (entry) => Array.from(entry) as [string, string]),
+      );
+    }
+    const headers: Record<string, string | readonly string[]> = {};
+    for (const [name, value] of Object.entries<string | readonly string[] | undefined>(h)) {
+      if (value !== undefined) headers[name] = value;
+    }
+    return headers;
+  };
+return request<CreatedToken>(getCreateTokenUrl(),
+  {
+    ...options,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...getHeaders(options?.headers) },
+    body: JSON.stringify(createTokenRequest)
+  }
+);}
+
+
+
+export const getRevokeTokenUrl = (token: string,) => {
+
+
+
+
+  return `/v1/tokens/${token}:revoke`
+}
+
+/**
+ * @summary End a token; every replica refuses it within 2 s. Needs admin:write.
+ */
+export const revokeToken = async (token: string,
+    revokeTokenRequest: RevokeTokenRequest, options?: Parameters<typeof request>[1]): Promise<Token> => {
+
+    const getHeaders = (h?: NonNullable<RequestInit['headers']>): Record<string, string | readonly string[]> => {
+    if (!h) return {};
+    if (h instanceof Headers) return Object.fromEntries(h.entries());
+    if (Symbol.iterator in h) {
+      return Object.fromEntries(
+        Array.from(h as Iterable<Iterable<string>>, (entry) => Array.from(entry) as [string, string]),
+      );
+    }
+    const headers: Record<string, string | readonly string[]> = {};
+    for (const [name, value] of Object.entries<string | readonly string[] | undefined>(h)) {
+      if (value !== undefined) headers[name] = value;
+    }
+    return headers;
+  };
+return request<Token>(getRevokeTokenUrl(token),
+  {
+    ...options,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...getHeaders(options?.headers) },
+    body: JSON.stringify(revokeTokenRequest)
+  }
+);}
+
+
+
+export const getListAuditEntriesUrl = (params?: ListAuditEntriesParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["actor","action","target","outcome"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/auditEntries?${stringifiedParams}` : `/v1/auditEntries`
+}
+
+/**
+ * @summary What was done, newest first, one entry an operation. Needs admin:read.
+ */
+export const listAuditEntries = async (params?: ListAuditEntriesParams, options?: Parameters<typeof request>[1]): Promise<AuditPage> => {
+
+  return request<AuditPage>(getListAuditEntriesUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getExportAuditEntriesUrl = (params?: ExportAuditEntriesParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["actor","action","target","outcome"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/auditEntries:export?${stringifiedParams}` : `/v1/auditEntries:export`
+}
+
+/**
+ * One AuditEntry a line, then one trailer object `{"trailer":{"complete":true,"entries":n}}`. A
+ * file without a trailer that says `complete` was cut. The caller's session and role are checked
+ * again every 15 s.
+ * @summary The entries of a filter as NDJSON, newest first. Needs admin:read.
+ */
+export const exportAuditEntries = async (params?: ExportAuditEntriesParams, options?: Parameters<typeof request>[1]): Promise<Response> => {
+
+  return request<Response>(getExportAuditEntriesUrl(params),
   {
     ...options,
     method: 'GET'
