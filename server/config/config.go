@@ -122,6 +122,8 @@ type SignIn struct {
 	Contact  string        `env:"ORIEL_ACCESS_CONTACT"` // whom to ask for a role
 	Idle     time.Duration `env:"ORIEL_SESSION_IDLE" envDefault:"8h"`
 	Longest  time.Duration `env:"ORIEL_SESSION_LONGEST" envDefault:"24h"`
+	// RoleCheck is how often, at most, the provider is asked for a signed-in person's roles.
+	RoleCheck time.Duration `env:"ORIEL_SESSION_ROLE_CHECK" envDefault:"5m"`
 }
 
 // Limits bound how often one credential or address may ask, per replica; 0 is no limit.

@@ -42,6 +42,9 @@ func (s SignIn) validate(h HTTP, bad func(string, ...any)) {
 	if s.Longest > 30*24*time.Hour {
 		bad("ORIEL_SESSION_LONGEST: %s is above 30 days", s.Longest)
 	}
+	if s.RoleCheck < time.Second || s.RoleCheck > time.Hour {
+		bad("ORIEL_SESSION_ROLE_CHECK: %s is outside 1s to 1h", s.RoleCheck)
+	}
 	if s.DefaultRole != "" && !slices.Contains(people(), s.DefaultRole) {
 		bad("ORIEL_OIDC_DEFAULT_ROLE: %q is none of %s", s.DefaultRole, strings.Join(people(), ", "))
 	}
