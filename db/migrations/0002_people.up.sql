@@ -36,30 +36,35 @@ CREATE INDEX sign_in_expiry_idx ON sign_in (expires_at); -- the sweep
 ALTER TABLE api_token ADD COLUMN created_by text, ADD COLUMN revoked_by text;
 
 -- What was done, append-only. An operation writes 'intent' before its effect and 'outcome' after it, or
--- one 'event' that commits together with its effect.
+-- one 'event' that commits together with its effect. Texts hold no control characters but newline and tab.
 CREATE TABLE audit (
     id         bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at         timestamptz NOT NULL DEFAULT clock_timestamp(),
     operation  uuid NOT NULL,
     phase      text NOT NULL CHECK (phase IN ('intent', 'outcome', 'event')),
-    action     text NOT NULL CHECK (action <> ''),
+    action     text COLLATE "C" NOT NULL CHECK (action <> ''),
     outcome    text CHECK (outcome IN ('done', 'refused', 'failed')),
     actor_kind text NOT NULL CHECK (actor_kind IN ('person', 'token', 'workload', 'cli', 'system')),
-    actor      text NOT NULL,
+    actor      text COLLATE "C" NOT NULL, -- bytes, so that the beginning of a name uses its index
     actor_id   text NOT NULL,
     roles      text[] NOT NULL, -- of a person; of a machine, its scopes
-    target     text NOT NULL DEFAULT '',
+    target     text COLLATE "C" NOT NULL DEFAULT '',
     reason     text NOT NULL DEFAULT '',
     detail     text NOT NULL DEFAULT '', -- why it was refused or failed
     request_id text NOT NULL DEFAULT '',
     address    text NOT NULL DEFAULT '',
     before     jsonb,
     after      jsonb,
+    -- What a search by text looks in: actor, action, target, reason, detail and request id in lower case. The
+    -- program folds them: what lower() knows depends on the database's locale.
+    folded     text COLLATE "C" NOT NULL DEFAULT '',
     CHECK ((phase = 'intent') = (outcome IS NULL))
 );
 CREATE UNIQUE INDEX audit_outcome_idx ON audit (operation) WHERE phase = 'outcome'; -- an operation's end, once
+CREATE UNIQUE INDEX audit_begin_idx ON audit (operation) WHERE phase <> 'outcome';  -- and its beginning
 CREATE INDEX audit_action_idx ON audit (action, id DESC); -- the page's filter by action
 CREATE INDEX audit_actor_idx ON audit (actor, id DESC);   -- and by who
+CREATE INDEX audit_target_idx ON audit (target, id DESC); -- what was done to one thing
 
 -- Grants keep the application from changing what is there; this keeps the owner from doing it by accident.
 CREATE FUNCTION audit_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -1,20 +1,20 @@
 // Package audit is the record of what people and machines did here: append-only, an entry at intent and
 // one at outcome, or one that commits together with its effect.
 //
-// It promises that an operation's effect never commits without its entry. It must not know what the
-// operations do.
+// It promises that an operation's effect never commits without its entry, and that whatever it is given can
+// be written: texts are cut and freed of what PostgreSQL refuses. It must not know what the operations do.
 package audit
 
 import (
-	"context"
-	"io"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"oriel/server/db"
 )
 
-// The actions there are. A new one is added here and in docs/operations.md.
+// The actions there are. A new one is added here, in Actions and in docs/access.md.
 const (
 	ActionSignIn            = "session.signIn"
 	ActionSignOut           = "session.signOut"
@@ -26,6 +26,14 @@ const (
 	ActionAdoptTopic        = "consumer.adoptTopic"
 )
 
+// Actions lists every action there is.
+func Actions() []string {
+	return []string{
+		ActionSignIn, ActionSignOut, ActionSignOutEverywhere, ActionRolesChanged,
+		ActionTokenCreate, ActionTokenRevoke, ActionAuditExport, ActionAdoptTopic,
+	}
+}
+
 // Outcomes of an operation; Unknown is read, never written: begun, and no end.
 const (
 	Done    = "done"
@@ -33,6 +41,9 @@ const (
 	Failed  = "failed"
 	Unknown = "unknown"
 )
+
+// Outcomes lists every outcome there is.
+func Outcomes() []string { return []string{Done, Refused, Failed, Unknown} }
 
 // Actor is who did it.
 type Actor struct {
@@ -53,56 +64,32 @@ type Entry struct {
 	Outcome       string
 	RequestID     string
 	Address       string
-	Before, After map[string]any
-	Intent        time.Time
+	Before, After map[string]any // read back, numbers are json.Number
+	Intent        time.Time      // the database's clock; only read
 	End           *time.Time
 }
 
-// Log writes and reads the record.
-type Log struct{}
+const (
+	writeFor      = 5 * time.Second  // a write that the caller does not bound any shorter
+	listFor       = 5 * time.Second  // a statement of a list
+	fetchFor      = 30 * time.Second // a statement of an export
+	stallFor      = 2 * time.Minute  // an export that takes nothing
+	exportsAtOnce = 4                // each holds a connection
+)
+
+// Log writes and reads the record. It is safe for concurrent use.
+type Log struct {
+	pool    *pgxpool.Pool
+	queries *db.Queries
+	metrics *metrics
+	exports chan struct{}
+	listFor time.Duration
+}
 
 // New makes a log on a pool.
-func New(pool *pgxpool.Pool) *Log { panic("outline") }
-
-// Operation is one that has begun.
-type Operation struct{}
-
-// Begin commits the intent, before anything happens.
-func (l *Log) Begin(ctx context.Context, e Entry) (*Operation, error) { panic("outline") }
-
-// Done writes the outcome "done" in the transaction of the effect.
-func (o *Operation) Done(ctx context.Context, tx pgx.Tx, target string, before, after map[string]any) error {
-	panic("outline")
+func New(pool *pgxpool.Pool, reg prometheus.Registerer) *Log {
+	return &Log{
+		pool: pool, queries: db.New(pool), metrics: newMetrics(reg),
+		exports: make(chan struct{}, exportsAtOnce), listFor: listFor,
+	}
 }
-
-// End writes refused or failed after an error, on its own, even where ctx has ended.
-func (o *Operation) End(ctx context.Context, err error) error { panic("outline") }
-
-// Record writes one entry of the phase "event" in the transaction of its effect; with a nil tx by itself.
-func (l *Log) Record(ctx context.Context, tx pgx.Tx, e Entry) error { panic("outline") }
-
-// Filter selects entries: any of the values within a field, all fields together. A final * makes a value
-// a prefix.
-type Filter struct {
-	Actors, Actions, Targets, Outcomes []string
-	From, Until                        *time.Time
-	Text                               string
-}
-
-// Page is one page, newest first.
-type Page struct {
-	Entries   []Entry
-	NextToken string
-}
-
-// List reads a page; the token of another filter is refused with INVALID_PAGE_TOKEN.
-func (l *Log) List(ctx context.Context, f Filter, size int, token string) (*Page, error) {
-	panic("outline")
-}
-
-// Export streams every entry of a filter from one snapshot to each, newest first, and returns how many.
-func (l *Log) Export(ctx context.Context, f Filter, each func(*Entry) error) (int, error) {
-	panic("outline")
-}
-
-var _ io.Writer // removed with the outline
