@@ -16,7 +16,8 @@ CREATE TABLE session (
     expires_at    timestamptz NOT NULL,
     checked_at    timestamptz NOT NULL DEFAULT clock_timestamp(), -- when the provider last told the roles
     -- No replica asks the provider before this instant: the one that moves it on is the one that asks.
-    check_after   timestamptz NOT NULL
+    check_after   timestamptz NOT NULL,
+    asking        boolean NOT NULL DEFAULT false -- a replica waits for the provider's answer
 );
 CREATE INDEX session_person_idx ON session (issuer, subject); -- sign out everywhere
 CREATE INDEX session_expiry_idx ON session (expires_at);      -- the sweep

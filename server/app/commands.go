@@ -56,11 +56,12 @@ func CreateToken(ctx context.Context, cfg config.Config, out io.Writer, name str
 		t := time.Now().Add(*lasting)
 		until = &t
 	}
-	if err := auth.CheckNew(name, scopes, sourcePrefixes, until); err != nil {
+	made := auth.NewToken{Name: name, Scopes: scopes, SourcePrefixes: sourcePrefixes, Expires: until, By: actor()}
+	if err := auth.CheckNew(made); err != nil {
 		return err
 	}
 	return withTokens(ctx, cfg, func(tokens *auth.Tokens) error {
-		secret, err := tokens.Create(ctx, name, scopes, sourcePrefixes, until)
+		_, secret, err := tokens.Create(ctx, made, nil)
 		if err != nil {
 			return err
 		}
@@ -90,7 +91,7 @@ func ListTokens(ctx context.Context, cfg config.Config, out io.Writer) error {
 				sources = "any"
 			}
 			_, _ = fmt.Fprintf(table, "%d\torl_%s…\t%q\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Prefix, t.Name,
-				strings.Join(t.Scopes, ","), sources, day(&t.Created), day(t.Expires), day(t.LastUsed), day(t.RevokedTime))
+				strings.Join(t.Scopes, ","), sources, day(&t.Created), day(t.Expires), day(t.LastUsed), day(t.Revoked))
 		}
 		return table.Flush()
 	})
@@ -99,7 +100,7 @@ func ListTokens(ctx context.Context, cfg config.Config, out io.Writer) error {
 // RevokeToken runs `oriel token revoke`.
 func RevokeToken(ctx context.Context, cfg config.Config, out io.Writer, id int64) error {
 	return withTokens(ctx, cfg, func(tokens *auth.Tokens) error {
-		if err := tokens.Revoke(ctx, id); err != nil {
+		if _, err := tokens.Revoke(ctx, id, actor(), nil); err != nil {
 			return err
 		}
 		_, err := fmt.Fprintf(out, "token %d is revoked\n", id)

@@ -86,7 +86,7 @@ func demoTokens(ctx context.Context, cfg config.Config, file string) (demoFile, 
 		if p, err := tokens.Verify(ctx, *t.secret); err == nil && p.Has(t.scope) {
 			continue
 		}
-		if *t.secret, err = tokens.Create(ctx, t.name, []string{t.scope}, nil, nil); err != nil {
+		if _, *t.secret, err = tokens.Create(ctx, auth.NewToken{Name: t.name, Scopes: []string{t.scope}, By: actor()}, nil); err != nil {
 			return demoFile{}, err
 		}
 	}

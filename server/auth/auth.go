@@ -1,8 +1,10 @@
-// Package auth says who is asking: API tokens, scopes and the demo's fixed analyst.
+// Package auth says who is asking: people by their sessions, machines by API tokens, and what each may do.
 //
 // It promises that a revoked token stops working within two seconds on every replica while the
-// database answers, and that a token seen valid within ten minutes keeps working while it does not.
-// It knows no HTTP framework and never sees a request.
+// database answers, and that a token seen valid within ten minutes keeps working while it does not; that
+// a session that was ended is refused at the next request on every replica, and that roles taken away at
+// the identity provider are gone at the next check. Secrets of ours are stored as hashes, the provider's
+// are sealed. It knows neither HTTP nor the provider's protocol and never sees a request.
 package auth
 
 import "slices"

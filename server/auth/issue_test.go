@@ -1,12 +1,18 @@
 package auth
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"log/slog"
+	"reflect"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
@@ -28,7 +34,9 @@ func TestATokenIsShownOnceAndStoredAsAHash(t *testing.T) {
 	pool := dbtest.New(t)
 	tokens := NewTokens(pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	t.Cleanup(tokens.Close)
-	secret, err := tokens.Create(t.Context(), "producer", []string{ScopeEventsWrite}, []string{"urn:home:"}, nil)
+	made, secret, err := tokens.Create(t.Context(), NewToken{
+		Name: "producer", Scopes: []string{ScopeOperate, ScopeEventsWrite, ScopeOperate}, SourcePrefixes: []string{"urn:home:", "urn:home:"}, By: "Adam",
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,15 +47,24 @@ func TestATokenIsShownOnceAndStoredAsAHash(t *testing.T) {
 	if err := pool.QueryRow(t.Context(), "SELECT count(*) FROM api_token t WHERE t::text LIKE '%' || $1 || '%'", secret[12:]).Scan(&found); err != nil || found != 0 {
 		t.Errorf("the secret is in %d rows, %v", found, err)
 	}
+	want := Token{
+		ID: made.ID, Prefix: secret[4:12], Name: "producer", Scopes: []string{ScopeEventsWrite, ScopeOperate}, SourcePrefixes: []string{"urn:home:"},
+		State: TokenActive, Created: made.Created, CreatedBy: "Adam",
+	}
+	if !reflect.DeepEqual(*made, want) || made.Created.IsZero() {
+		t.Errorf("made as %+v", made)
+	}
 	all, err := tokens.List(t.Context())
-	if err != nil || len(all) != 1 {
-		t.Fatalf("%d tokens, %v", len(all), err)
+	if err != nil || len(all) != 1 || !reflect.DeepEqual(all[0], want) {
+		t.Fatalf("listed as %+v, %v", all, err)
 	}
-	if got := all[0]; got.Prefix != secret[4:12] || got.Name != "producer" || !slices.Equal(got.SourcePrefixes, []string{"urn:home:"}) || got.LastUsed != nil || got.Expires != nil {
-		t.Errorf("listed as %+v", got)
+	if got, err := tokens.Get(t.Context(), made.ID); err != nil || !reflect.DeepEqual(*got, want) {
+		t.Errorf("got as %+v, %v", got, err)
 	}
+	_, err = tokens.Get(t.Context(), made.ID+1)
+	wantKind(t, err, fault.NotFound, fault.ReasonNotFound)
 	p, err := tokens.Verify(t.Context(), secret)
-	if err != nil || p.Name != "producer" || !p.Has(ScopeEventsWrite) || !slices.Equal(p.SourcePrefixes, []string{"urn:home:"}) {
+	if err != nil || p.Kind != KindToken || p.ID != TokenName(made.ID) || p.Name != "producer" || !p.Has(ScopeEventsWrite) || p.Session != nil || !slices.Equal(p.SourcePrefixes, []string{"urn:home:"}) {
 		t.Errorf("verified as %+v, %v", p, err)
 	}
 	tokens.Close() // waits for the use being recorded
@@ -56,61 +73,149 @@ func TestATokenIsShownOnceAndStoredAsAHash(t *testing.T) {
 	}
 }
 
-func TestRevokedAndExpiredTokensAreRefused(t *testing.T) {
+func TestRevokingATokenSaysOnceThatItDid(t *testing.T) {
+	t.Parallel()
+	tokens := stored(t)
+	made, secret, err := tokens.Create(t.Context(), NewToken{Name: "reader", Scopes: []string{ScopeEventsRead}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tokens.Verify(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	ended, err := tokens.Revoke(t.Context(), made.ID, "Adam", nil)
+	if err != nil || ended.State != TokenRevoked || ended.Revoked == nil || ended.RevokedBy != "Adam" || ended.Name != "reader" {
+		t.Fatalf("got %+v, %v", ended, err)
+	}
+	_, err = tokens.Verify(t.Context(), secret) // at once, although it was confirmed a moment ago
+	wantKind(t, err, fault.Unauthenticated, fault.ReasonTokenInvalid)
+
+	_, err = tokens.Revoke(t.Context(), made.ID, "Eve", nil)
+	wantKind(t, err, fault.Aborted, fault.ReasonInvalidParameter)
+	if text := fault.Of(err).Message; !strings.Contains(text, "by Adam") || !strings.Contains(text, ended.Revoked.UTC().Format(time.RFC3339)) {
+		t.Errorf("said %q", text)
+	}
+	if got, err := tokens.Get(t.Context(), made.ID); err != nil || got.RevokedBy != "Adam" || !got.Revoked.Equal(*ended.Revoked) {
+		t.Errorf("afterwards %+v, %v", got, err)
+	}
+	_, err = tokens.Revoke(t.Context(), made.ID+1, "Adam", nil)
+	wantKind(t, err, fault.NotFound, fault.ReasonNotFound)
+}
+
+func TestAnExpiredTokenIsRefused(t *testing.T) {
 	t.Parallel()
 	tokens := stored(t)
 	soon := time.Now().Add(time.Hour)
-	secret, err := tokens.Create(t.Context(), "reader", []string{ScopeEventsRead}, nil, &soon)
-	if err != nil {
-		t.Fatal(err)
+	made, secret, err := tokens.Create(t.Context(), NewToken{Name: "past", Scopes: []string{ScopeEventsRead}, Expires: &soon}, nil)
+	if err != nil || made.Expires.Sub(soon).Abs() > time.Microsecond {
+		t.Fatalf("%+v, %v", made, err)
 	}
-	all, err := tokens.List(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tokens.Revoke(t.Context(), all[0].ID); err != nil {
+	if _, err := tokens.pool.Exec(t.Context(), "UPDATE api_token SET expires_at = now() - interval '1 second'"); err != nil {
 		t.Fatal(err)
 	}
 	_, err = tokens.Verify(t.Context(), secret)
 	wantKind(t, err, fault.Unauthenticated, fault.ReasonTokenInvalid)
-	wantKind(t, tokens.Revoke(t.Context(), all[0].ID), fault.NotFound, fault.ReasonNotFound)
+	if got, err := tokens.Get(t.Context(), made.ID); err != nil || got.State != TokenExpired {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
 
-	past, err := tokens.Create(t.Context(), "past", []string{ScopeEventsRead}, nil, &soon)
+func TestWorkOfTheCallerCommitsWithATokenOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	tokens := stored(t)
+	note := func(word string) WithToken {
+		return func(ctx context.Context, tx pgx.Tx, made *Token) error {
+			_, err := tx.Exec(ctx, "INSERT INTO audit (operation, phase, action, outcome, actor_kind, actor, actor_id, roles, target, detail) VALUES (gen_random_uuid(), 'event', 'token.test', 'done', 'system', 'a', 'a', '{}', $1, $2)",
+				TokenName(made.ID), word+" "+made.State+" "+made.Name)
+			return err
+		}
+	}
+	mine := errors.New("the record is full")
+	n := NewToken{Name: "reader", Scopes: []string{ScopeEventsRead}}
+	for name, with := range map[string]WithToken{
+		"fails at once": func(context.Context, pgx.Tx, *Token) error { return mine },
+		"fails after its work": func(ctx context.Context, tx pgx.Tx, made *Token) error {
+			return errors.Join(note("lost")(ctx, tx, made), mine)
+		},
+	} {
+		if made, secret, err := tokens.Create(t.Context(), n, with); !errors.Is(err, mine) || fault.Of(err).Kind != fault.Internal || made != nil || secret != "" {
+			t.Errorf("%s: %+v, %v", name, made, err)
+		}
+	}
+	if all, err := tokens.List(t.Context()); err != nil || len(all) != 0 {
+		t.Errorf("%d are stored, %v", len(all), err)
+	}
+	made, secret, err := tokens.Create(t.Context(), n, note("made"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	hash, _ := digestOf(past)
-	pool := dbtest.New(t)
-	other := NewTokens(pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	t.Cleanup(other.Close)
-	if _, err := pool.Exec(t.Context(), "INSERT INTO api_token (prefix, hash, name, scopes, expires_at) VALUES ('x', $1, 'past', '{events:read}', now() - interval '1 second')", hash[:]); err != nil {
+	if _, err := tokens.Revoke(t.Context(), made.ID, "Adam", func(context.Context, pgx.Tx, *Token) error { return mine }); !errors.Is(err, mine) {
+		t.Error(err)
+	}
+	if _, err := tokens.Verify(t.Context(), secret); err != nil {
+		t.Errorf("after a revocation that was undone: %v", err)
+	}
+	if _, err := tokens.Revoke(t.Context(), made.ID, "Adam", note("ended")); err != nil {
 		t.Fatal(err)
 	}
-	_, err = other.Verify(t.Context(), past)
-	wantKind(t, err, fault.Unauthenticated, fault.ReasonTokenInvalid)
+	rows, err := tokens.pool.Query(t.Context(), "SELECT target || ' ' || detail FROM audit ORDER BY id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if want := []string{TokenName(made.ID) + " made active reader", TokenName(made.ID) + " ended revoked reader"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("noted %q, %v", got, err)
+	}
 }
 
 func TestTokensThatAreNotMade(t *testing.T) {
 	t.Parallel()
 	tokens := stored(t)
 	past := time.Now().Add(-time.Second)
-	for name, create := range map[string]func() (string, error){
-		"without a name":   func() (string, error) { return tokens.Create(t.Context(), " ", []string{ScopeEventsRead}, nil, nil) },
-		"without a scope":  func() (string, error) { return tokens.Create(t.Context(), "a", nil, nil, nil) },
-		"of no such scope": func() (string, error) { return tokens.Create(t.Context(), "a", []string{"events:wirte"}, nil, nil) },
-		"of any source by mistake": func() (string, error) {
-			return tokens.Create(t.Context(), "a", []string{ScopeEventsWrite}, []string{""}, nil)
-		},
-		"that have expired": func() (string, error) { return tokens.Create(t.Context(), "a", []string{ScopeEventsRead}, nil, &past) },
+	read := []string{ScopeEventsRead}
+	for name, c := range map[string]struct {
+		token  NewToken
+		fields []string
+	}{
+		"without a name":             {NewToken{Name: " ", Scopes: read}, []string{"displayName"}},
+		"of too long a name":         {NewToken{Name: strings.Repeat("ü", 101), Scopes: read}, []string{"displayName"}},
+		"with a line break in it":    {NewToken{Name: "a\nb", Scopes: read}, []string{"displayName"}},
+		"with a NUL in it":           {NewToken{Name: "a\x00b", Scopes: read}, []string{"displayName"}},
+		"with a C1 control in it":    {NewToken{Name: "a\u0085b", Scopes: read}, []string{"displayName"}},
+		"not in UTF-8":               {NewToken{Name: "a\xffb", Scopes: read}, []string{"displayName"}},
+		"without a scope":            {NewToken{Name: "a"}, []string{"scopes"}},
+		"of no such scopes":          {NewToken{Name: "a", Scopes: []string{"events:wirte", "root"}}, []string{"scopes", "scopes"}},
+		"of any source by mistake":   {NewToken{Name: "a", Scopes: read, SourcePrefixes: []string{"urn:a", ""}}, []string{"sourcePrefixes"}},
+		"of too long a prefix":       {NewToken{Name: "a", Scopes: read, SourcePrefixes: []string{strings.Repeat("a", 1025)}}, []string{"sourcePrefixes"}},
+		"of a prefix with a control": {NewToken{Name: "a", Scopes: read, SourcePrefixes: []string{"a\x00"}}, []string{"sourcePrefixes"}},
+		"of too many prefixes":       {NewToken{Name: "a", Scopes: read, SourcePrefixes: make([]string, 51)}, []string{"sourcePrefixes"}},
+		"that have expired":          {NewToken{Name: "a", Scopes: read, Expires: &past}, []string{"expireTime"}},
+		"wrong in every way":         {NewToken{SourcePrefixes: []string{""}, Expires: &past}, []string{"displayName", "scopes", "sourcePrefixes", "expireTime"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if secret, err := create(); err == nil || secret != "" {
-				t.Errorf("made %q", secret)
+			made, secret, err := tokens.Create(t.Context(), c.token, nil)
+			if made != nil || secret != "" {
+				t.Errorf("made %+v", made)
+			}
+			wantKind(t, err, fault.InvalidArgument, fault.ReasonInvalidField)
+			var fields []string
+			for _, v := range fault.Of(err).Violations {
+				fields = append(fields, v.Metadata["attribute"])
+			}
+			if !slices.Equal(fields, c.fields) {
+				t.Errorf("wrong are %q", fields)
 			}
 		})
 	}
 	if all, err := tokens.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%d are stored, %v", len(all), err)
+	}
+	widest := NewToken{Name: strings.Repeat("👩‍💻", 33), Scopes: Scopes(), SourcePrefixes: make([]string, 50)}
+	for i := range widest.SourcePrefixes {
+		widest.SourcePrefixes[i] = fmt.Sprintf("%s%02d", strings.Repeat("p", 1022), i)
+	}
+	if made, _, err := tokens.Create(t.Context(), widest, nil); err != nil || len(made.SourcePrefixes) != 50 || made.Name != widest.Name {
+		t.Errorf("the widest that is allowed: %v", err)
 	}
 }
 

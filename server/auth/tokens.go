@@ -39,6 +39,7 @@ type lookup func(ctx context.Context, hash digest) (db.FindTokenRow, error)
 
 // Tokens verifies and makes API tokens. It is safe for concurrent use.
 type Tokens struct {
+	pool      *pgxpool.Pool
 	queries   *db.Queries
 	find      lookup
 	touch     func(ctx context.Context, id int64) error
@@ -62,7 +63,7 @@ func NewTokens(pool *pgxpool.Pool, log *slog.Logger, reg prometheus.Registerer) 
 	t := newTokens(func(ctx context.Context, hash digest) (db.FindTokenRow, error) {
 		return q.FindToken(ctx, hash[:])
 	}, q.TouchToken, log, reg)
-	t.queries = q
+	t.pool, t.queries = pool, q
 	return t
 }
 
@@ -80,6 +81,10 @@ func newTokens(find lookup, touch func(context.Context, int64) error, log *slog.
 		t.checks.WithLabelValues(result)
 	}
 	reg.MustRegister(t.checks)
+	registerLimits(reg, map[string]float64{
+		"token_name_characters": maxTokenName, "token_source_prefixes": maxSourcePrefixes,
+		"token_source_prefix_bytes": maxSourcePrefix, "token_page_size": maxTokenPage,
+	})
 	return t
 }
 
@@ -177,19 +182,25 @@ func (t *Tokens) load(ctx context.Context, hash digest, seen *known) (*known, er
 		t.away.Store(time.Now().Add(awayFor).UnixNano())
 		return nil, fmt.Errorf("find token: %w", err)
 	case row.RevokedAt != nil:
-		return nil, t.cache.refuse(hash, fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid, "The bearer token was revoked."))
+		return nil, t.cache.refuse(hash, revoked())
 	case row.ExpiresAt != nil && !asked.Before(*row.ExpiresAt):
 		return nil, t.cache.refuse(hash, expired(*row.ExpiresAt))
 	}
 	k := &known{
 		id: row.ID, confirmed: asked, expires: row.ExpiresAt, used: new(atomic.Int64),
-		principal: &Principal{Name: row.Name, Scopes: row.Scopes, SourcePrefixes: row.SourcePrefixes},
+		principal: &Principal{
+			Kind: KindToken, ID: TokenName(row.ID), Name: row.Name, Scopes: row.Scopes, SourcePrefixes: row.SourcePrefixes,
+		},
 	}
 	if seen != nil {
 		k.used = seen.used
 	}
 	t.cache.keep(hash, k)
 	return k, nil
+}
+
+func revoked() *fault.Error {
+	return fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid, "The bearer token was revoked.")
 }
 
 func expired(at time.Time) *fault.Error {

@@ -10,10 +10,136 @@ import (
 	"time"
 )
 
+const beginSignIn = `-- name: BeginSignIn :exec
+INSERT INTO sign_in (state, browser, nonce, verifier, origin, return_to, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6,
+        statement_timestamp() + make_interval(secs => $7::float8))
+`
+
+type BeginSignInParams struct {
+	State    []byte
+	Browser  []byte
+	Nonce    string
+	Verifier string
+	Origin   string
+	ReturnTo string
+	Lasting  float64
+}
+
+func (q *Queries) BeginSignIn(ctx context.Context, arg BeginSignInParams) error {
+	_, err := q.db.Exec(ctx, beginSignIn,
+		arg.State,
+		arg.Browser,
+		arg.Nonce,
+		arg.Verifier,
+		arg.Origin,
+		arg.ReturnTo,
+		arg.Lasting,
+	)
+	return err
+}
+
+const claimCheck = `-- name: ClaimCheck :one
+UPDATE session
+SET check_after = clock_timestamp() + make_interval(secs => $1::float8), asking = true
+WHERE hash = $2 AND check_after = $3 AND check_after <= clock_timestamp()
+RETURNING check_after, refresh_token, id_token
+`
+
+type ClaimCheckParams struct {
+	Claim float64
+	Hash  []byte
+	Seen  time.Time
+}
+
+type ClaimCheckRow struct {
+	CheckAfter   time.Time
+	RefreshToken []byte
+	IDToken      []byte
+}
+
+// Of all replicas that saw the same check_after, one gets the row and asks the provider.
+func (q *Queries) ClaimCheck(ctx context.Context, arg ClaimCheckParams) (ClaimCheckRow, error) {
+	row := q.db.QueryRow(ctx, claimCheck, arg.Claim, arg.Hash, arg.Seen)
+	var i ClaimCheckRow
+	err := row.Scan(&i.CheckAfter, &i.RefreshToken, &i.IDToken)
+	return i, err
+}
+
+const countTokens = `-- name: CountTokens :one
+SELECT count(*)
+FROM api_token
+WHERE (position(lower($1::text) IN lower(name)) > 0
+       OR ($2::text <> '' AND starts_with(lower(prefix), lower($2::text))))
+  AND (cardinality($3::text[]) = 0
+       OR CASE WHEN revoked_at IS NOT NULL THEN 'revoked'
+               WHEN expires_at <= now() THEN 'expired'
+               ELSE 'active' END = ANY ($3::text[]))
+`
+
+type CountTokensParams struct {
+	Part   string
+	Prefix string
+	States []string
+}
+
+func (q *Queries) CountTokens(ctx context.Context, arg CountTokensParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countTokens, arg.Part, arg.Prefix, arg.States)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const createSession = `-- name: CreateSession :one
+INSERT INTO session (hash, issuer, subject, name, email, roles, refresh_token, id_token,
+                     created_at, seen_at, checked_at, check_after, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8,
+        statement_timestamp(), statement_timestamp(), statement_timestamp(),
+        statement_timestamp() + make_interval(secs => $9::float8),
+        statement_timestamp() + make_interval(secs => $10::float8))
+RETURNING created_at, expires_at
+`
+
+type CreateSessionParams struct {
+	Hash         []byte
+	Issuer       string
+	Subject      string
+	Name         string
+	Email        *string
+	Roles        []string
+	RefreshToken []byte
+	IDToken      []byte
+	RoleCheck    float64
+	Lasting      float64
+}
+
+type CreateSessionRow struct {
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+func (q *Queries) CreateSession(ctx context.Context, arg CreateSessionParams) (CreateSessionRow, error) {
+	row := q.db.QueryRow(ctx, createSession,
+		arg.Hash,
+		arg.Issuer,
+		arg.Subject,
+		arg.Name,
+		arg.Email,
+		arg.Roles,
+		arg.RefreshToken,
+		arg.IDToken,
+		arg.RoleCheck,
+		arg.Lasting,
+	)
+	var i CreateSessionRow
+	err := row.Scan(&i.CreatedAt, &i.ExpiresAt)
+	return i, err
+}
+
 const createToken = `-- name: CreateToken :one
-INSERT INTO api_token (prefix, hash, name, scopes, source_prefixes, expires_at)
-VALUES ($1, $2, $3, $4, $5, $6)
-RETURNING id
+INSERT INTO api_token (prefix, hash, name, scopes, source_prefixes, expires_at, created_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+RETURNING id, created_at, expires_at
 `
 
 type CreateTokenParams struct {
@@ -23,9 +149,16 @@ type CreateTokenParams struct {
 	Scopes         []string
 	SourcePrefixes []string
 	ExpiresAt      *time.Time
+	CreatedBy      *string
 }
 
-func (q *Queries) CreateToken(ctx context.Context, arg CreateTokenParams) (int64, error) {
+type CreateTokenRow struct {
+	ID        int64
+	CreatedAt time.Time
+	ExpiresAt *time.Time
+}
+
+func (q *Queries) CreateToken(ctx context.Context, arg CreateTokenParams) (CreateTokenRow, error) {
 	row := q.db.QueryRow(ctx, createToken,
 		arg.Prefix,
 		arg.Hash,
@@ -33,10 +166,213 @@ func (q *Queries) CreateToken(ctx context.Context, arg CreateTokenParams) (int64
 		arg.Scopes,
 		arg.SourcePrefixes,
 		arg.ExpiresAt,
+		arg.CreatedBy,
 	)
-	var id int64
-	err := row.Scan(&id)
-	return id, err
+	var i CreateTokenRow
+	err := row.Scan(&i.ID, &i.CreatedAt, &i.ExpiresAt)
+	return i, err
+}
+
+const dropOldestSignIns = `-- name: DropOldestSignIns :execrows
+WITH surplus AS MATERIALIZED (
+    SELECT o.state FROM sign_in o
+    ORDER BY o.expires_at DESC, o.state
+    OFFSET $1::bigint LIMIT $2::bigint
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM sign_in WHERE state IN (SELECT surplus.state FROM surplus)
+`
+
+type DropOldestSignInsParams struct {
+	Keep  int64
+	Batch int64
+}
+
+func (q *Queries) DropOldestSignIns(ctx context.Context, arg DropOldestSignInsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, dropOldestSignIns, arg.Keep, arg.Batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const endClaimed = `-- name: EndClaimed :execrows
+DELETE FROM session
+WHERE hash = $1 AND check_after = $2
+`
+
+type EndClaimedParams struct {
+	Hash    []byte
+	Claimed time.Time
+}
+
+func (q *Queries) EndClaimed(ctx context.Context, arg EndClaimedParams) (int64, error) {
+	result, err := q.db.Exec(ctx, endClaimed, arg.Hash, arg.Claimed)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const endSession = `-- name: EndSession :many
+DELETE FROM session
+WHERE hash = $1
+RETURNING hash, id_token
+`
+
+type EndSessionRow struct {
+	Hash    []byte
+	IDToken []byte
+}
+
+func (q *Queries) EndSession(ctx context.Context, hash []byte) ([]EndSessionRow, error) {
+	rows, err := q.db.Query(ctx, endSession, hash)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EndSessionRow
+	for rows.Next() {
+		var i EndSessionRow
+		if err := rows.Scan(&i.Hash, &i.IDToken); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const endSessionsOf = `-- name: EndSessionsOf :many
+WITH theirs AS MATERIALIZED (
+    SELECT o.hash FROM session o
+    WHERE o.issuer = $1 AND o.subject = $2
+    ORDER BY o.hash
+    FOR UPDATE
+)
+DELETE FROM session WHERE hash IN (SELECT theirs.hash FROM theirs)
+RETURNING hash, id_token
+`
+
+type EndSessionsOfParams struct {
+	Issuer  string
+	Subject string
+}
+
+type EndSessionsOfRow struct {
+	Hash    []byte
+	IDToken []byte
+}
+
+// Locked in one order, so that two of them never wait for each other.
+func (q *Queries) EndSessionsOf(ctx context.Context, arg EndSessionsOfParams) ([]EndSessionsOfRow, error) {
+	rows, err := q.db.Query(ctx, endSessionsOf, arg.Issuer, arg.Subject)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []EndSessionsOfRow
+	for rows.Next() {
+		var i EndSessionsOfRow
+		if err := rows.Scan(&i.Hash, &i.IDToken); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const findSession = `-- name: FindSession :one
+SELECT issuer, subject, name, email, roles, created_at, check_after, asking,
+       (CASE WHEN COALESCE(substring(refresh_token FROM 1 FOR 8) = ANY ($1::bytea[]), false) THEN expires_at
+             ELSE least(expires_at, created_at + make_interval(secs => $2::float8)) END)::timestamptz AS ends_at,
+       COALESCE(substring(refresh_token FROM 1 FOR 8) = ANY ($1::bytea[]), false)::boolean AS refreshable,
+       (check_after <= statement_timestamp())::boolean AS due,
+       (checked_at <= statement_timestamp() - make_interval(secs => $3::float8))::boolean AS outdated,
+       (seen_at <= statement_timestamp() - make_interval(secs => $4::float8))::boolean AS untouched,
+       extract(epoch FROM check_after - statement_timestamp())::float8 AS due_in
+FROM session
+WHERE hash = $5
+  AND expires_at > statement_timestamp()
+  AND seen_at > statement_timestamp() - make_interval(secs => $6::float8)
+  AND (COALESCE(substring(refresh_token FROM 1 FOR 8) = ANY ($1::bytea[]), false)
+       OR created_at > statement_timestamp() - make_interval(secs => $2::float8))
+`
+
+type FindSessionParams struct {
+	Keys           [][]byte
+	WithoutRefresh float64
+	Believed       float64
+	TouchEvery     float64
+	Hash           []byte
+	Idle           float64
+}
+
+type FindSessionRow struct {
+	Issuer      string
+	Subject     string
+	Name        string
+	Email       *string
+	Roles       []string
+	CreatedAt   time.Time
+	CheckAfter  time.Time
+	Asking      bool
+	EndsAt      time.Time
+	Refreshable bool
+	Due         bool
+	Outdated    bool
+	Untouched   bool
+	DueIn       float64
+}
+
+// What a request needs of a session that is neither expired nor idle. A refresh token that none of our
+// keys opens (@keys are their marks) is none: the session ends soon after the sign-in. outdated: the roles
+// are too old to be believed.
+func (q *Queries) FindSession(ctx context.Context, arg FindSessionParams) (FindSessionRow, error) {
+	row := q.db.QueryRow(ctx, findSession,
+		arg.Keys,
+		arg.WithoutRefresh,
+		arg.Believed,
+		arg.TouchEvery,
+		arg.Hash,
+		arg.Idle,
+	)
+	var i FindSessionRow
+	err := row.Scan(
+		&i.Issuer,
+		&i.Subject,
+		&i.Name,
+		&i.Email,
+		&i.Roles,
+		&i.CreatedAt,
+		&i.CheckAfter,
+		&i.Asking,
+		&i.EndsAt,
+		&i.Refreshable,
+		&i.Due,
+		&i.Outdated,
+		&i.Untouched,
+		&i.DueIn,
+	)
+	return i, err
+}
+
+const findSignIn = `-- name: FindSignIn :one
+SELECT browser
+FROM sign_in
+WHERE state = $1 AND expires_at > statement_timestamp()
+`
+
+func (q *Queries) FindSignIn(ctx context.Context, state []byte) ([]byte, error) {
+	row := q.db.QueryRow(ctx, findSignIn, state)
+	var browser []byte
+	err := row.Scan(&browser)
+	return browser, err
 }
 
 const findToken = `-- name: FindToken :one
@@ -68,8 +404,53 @@ func (q *Queries) FindToken(ctx context.Context, hash []byte) (FindTokenRow, err
 	return i, err
 }
 
+const getToken = `-- name: GetToken :one
+SELECT id, prefix, hash, name, scopes, source_prefixes, created_at, created_by, expires_at, last_used_at,
+       revoked_at, revoked_by, COALESCE(expires_at <= now(), false)::boolean AS past
+FROM api_token
+WHERE id = $1
+`
+
+type GetTokenRow struct {
+	ID             int64
+	Prefix         string
+	Hash           []byte
+	Name           string
+	Scopes         []string
+	SourcePrefixes []string
+	CreatedAt      time.Time
+	CreatedBy      *string
+	ExpiresAt      *time.Time
+	LastUsedAt     *time.Time
+	RevokedAt      *time.Time
+	RevokedBy      *string
+	Past           bool
+}
+
+func (q *Queries) GetToken(ctx context.Context, id int64) (GetTokenRow, error) {
+	row := q.db.QueryRow(ctx, getToken, id)
+	var i GetTokenRow
+	err := row.Scan(
+		&i.ID,
+		&i.Prefix,
+		&i.Hash,
+		&i.Name,
+		&i.Scopes,
+		&i.SourcePrefixes,
+		&i.CreatedAt,
+		&i.CreatedBy,
+		&i.ExpiresAt,
+		&i.LastUsedAt,
+		&i.RevokedAt,
+		&i.RevokedBy,
+		&i.Past,
+	)
+	return i, err
+}
+
 const listTokens = `-- name: ListTokens :many
-SELECT id, prefix, name, scopes, source_prefixes, created_at, expires_at, last_used_at, revoked_at
+SELECT id, prefix, hash, name, scopes, source_prefixes, created_at, created_by, expires_at, last_used_at,
+       revoked_at, revoked_by, COALESCE(expires_at <= now(), false)::boolean AS past
 FROM api_token
 ORDER BY id
 `
@@ -77,13 +458,17 @@ ORDER BY id
 type ListTokensRow struct {
 	ID             int64
 	Prefix         string
+	Hash           []byte
 	Name           string
 	Scopes         []string
 	SourcePrefixes []string
 	CreatedAt      time.Time
+	CreatedBy      *string
 	ExpiresAt      *time.Time
 	LastUsedAt     *time.Time
 	RevokedAt      *time.Time
+	RevokedBy      *string
+	Past           bool
 }
 
 func (q *Queries) ListTokens(ctx context.Context) ([]ListTokensRow, error) {
@@ -98,13 +483,132 @@ func (q *Queries) ListTokens(ctx context.Context) ([]ListTokensRow, error) {
 		if err := rows.Scan(
 			&i.ID,
 			&i.Prefix,
+			&i.Hash,
 			&i.Name,
 			&i.Scopes,
 			&i.SourcePrefixes,
 			&i.CreatedAt,
+			&i.CreatedBy,
 			&i.ExpiresAt,
 			&i.LastUsedAt,
 			&i.RevokedAt,
+			&i.RevokedBy,
+			&i.Past,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const lockClaimed = `-- name: LockClaimed :one
+SELECT issuer, subject, roles, created_at, expires_at
+FROM session
+WHERE hash = $1 AND check_after = $2
+FOR UPDATE
+`
+
+type LockClaimedParams struct {
+	Hash    []byte
+	Claimed time.Time
+}
+
+type LockClaimedRow struct {
+	Issuer    string
+	Subject   string
+	Roles     []string
+	CreatedAt time.Time
+	ExpiresAt time.Time
+}
+
+// The claim was lost where another replica has moved check_after since.
+func (q *Queries) LockClaimed(ctx context.Context, arg LockClaimedParams) (LockClaimedRow, error) {
+	row := q.db.QueryRow(ctx, lockClaimed, arg.Hash, arg.Claimed)
+	var i LockClaimedRow
+	err := row.Scan(
+		&i.Issuer,
+		&i.Subject,
+		&i.Roles,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
+const pageTokens = `-- name: PageTokens :many
+SELECT id, prefix, hash, name, scopes, source_prefixes, created_at, created_by, expires_at, last_used_at,
+       revoked_at, revoked_by, COALESCE(expires_at <= now(), false)::boolean AS past
+FROM api_token
+WHERE id < $1
+  AND (position(lower($2::text) IN lower(name)) > 0
+       OR ($3::text <> '' AND starts_with(lower(prefix), lower($3::text))))
+  AND (cardinality($4::text[]) = 0
+       OR CASE WHEN revoked_at IS NOT NULL THEN 'revoked'
+               WHEN expires_at <= now() THEN 'expired'
+               ELSE 'active' END = ANY ($4::text[]))
+ORDER BY id DESC
+LIMIT $5
+`
+
+type PageTokensParams struct {
+	Below  int64
+	Part   string
+	Prefix string
+	States []string
+	Size   int32
+}
+
+type PageTokensRow struct {
+	ID             int64
+	Prefix         string
+	Hash           []byte
+	Name           string
+	Scopes         []string
+	SourcePrefixes []string
+	CreatedAt      time.Time
+	CreatedBy      *string
+	ExpiresAt      *time.Time
+	LastUsedAt     *time.Time
+	RevokedAt      *time.Time
+	RevokedBy      *string
+	Past           bool
+}
+
+// A page of tokens and their number select by the same conditions: change both. The transaction's time
+// keeps them in step.
+func (q *Queries) PageTokens(ctx context.Context, arg PageTokensParams) ([]PageTokensRow, error) {
+	rows, err := q.db.Query(ctx, pageTokens,
+		arg.Below,
+		arg.Part,
+		arg.Prefix,
+		arg.States,
+		arg.Size,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PageTokensRow
+	for rows.Next() {
+		var i PageTokensRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Prefix,
+			&i.Hash,
+			&i.Name,
+			&i.Scopes,
+			&i.SourcePrefixes,
+			&i.CreatedAt,
+			&i.CreatedBy,
+			&i.ExpiresAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RevokedBy,
+			&i.Past,
 		); err != nil {
 			return nil, err
 		}
@@ -118,16 +622,158 @@ func (q *Queries) ListTokens(ctx context.Context) ([]ListTokensRow, error) {
 
 const revokeToken = `-- name: RevokeToken :execrows
 UPDATE api_token
-SET revoked_at = clock_timestamp()
-WHERE id = $1 AND revoked_at IS NULL
+SET revoked_at = clock_timestamp(), revoked_by = $1
+WHERE id = $2 AND revoked_at IS NULL
 `
 
-func (q *Queries) RevokeToken(ctx context.Context, id int64) (int64, error) {
-	result, err := q.db.Exec(ctx, revokeToken, id)
+type RevokeTokenParams struct {
+	RevokedBy *string
+	ID        int64
+}
+
+func (q *Queries) RevokeToken(ctx context.Context, arg RevokeTokenParams) (int64, error) {
+	result, err := q.db.Exec(ctx, revokeToken, arg.RevokedBy, arg.ID)
 	if err != nil {
 		return 0, err
 	}
 	return result.RowsAffected(), nil
+}
+
+const storeCheck = `-- name: StoreCheck :exec
+UPDATE session
+SET name = $1, email = $2, roles = $3, refresh_token = $4, id_token = $5,
+    checked_at = statement_timestamp(), asking = false,
+    check_after = statement_timestamp() + make_interval(secs => $6::float8)
+WHERE hash = $7
+`
+
+type StoreCheckParams struct {
+	Name         string
+	Email        *string
+	Roles        []string
+	RefreshToken []byte
+	IDToken      []byte
+	RoleCheck    float64
+	Hash         []byte
+}
+
+func (q *Queries) StoreCheck(ctx context.Context, arg StoreCheckParams) error {
+	_, err := q.db.Exec(ctx, storeCheck,
+		arg.Name,
+		arg.Email,
+		arg.Roles,
+		arg.RefreshToken,
+		arg.IDToken,
+		arg.RoleCheck,
+		arg.Hash,
+	)
+	return err
+}
+
+const storeNoAnswer = `-- name: StoreNoAnswer :exec
+UPDATE session
+SET asking = false
+WHERE hash = $1 AND check_after = $2
+`
+
+type StoreNoAnswerParams struct {
+	Hash    []byte
+	Claimed time.Time
+}
+
+func (q *Queries) StoreNoAnswer(ctx context.Context, arg StoreNoAnswerParams) error {
+	_, err := q.db.Exec(ctx, storeNoAnswer, arg.Hash, arg.Claimed)
+	return err
+}
+
+const sweepSessions = `-- name: SweepSessions :execrows
+WITH past AS MATERIALIZED (
+    SELECT o.hash FROM session o
+    WHERE o.expires_at <= statement_timestamp()
+       OR o.seen_at <= statement_timestamp() - make_interval(secs => $1::float8)
+    LIMIT $2::bigint
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM session WHERE hash IN (SELECT past.hash FROM past)
+`
+
+type SweepSessionsParams struct {
+	Idle  float64
+	Batch int64
+}
+
+func (q *Queries) SweepSessions(ctx context.Context, arg SweepSessionsParams) (int64, error) {
+	result, err := q.db.Exec(ctx, sweepSessions, arg.Idle, arg.Batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const sweepSignIns = `-- name: SweepSignIns :execrows
+WITH past AS MATERIALIZED (
+    SELECT o.state FROM sign_in o
+    WHERE o.expires_at <= statement_timestamp()
+    ORDER BY o.expires_at
+    LIMIT $1::bigint
+    FOR UPDATE SKIP LOCKED
+)
+DELETE FROM sign_in WHERE state IN (SELECT past.state FROM past)
+`
+
+func (q *Queries) SweepSignIns(ctx context.Context, batch int64) (int64, error) {
+	result, err := q.db.Exec(ctx, sweepSignIns, batch)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const takeSignIn = `-- name: TakeSignIn :one
+DELETE FROM sign_in
+WHERE state = $1 AND browser = $2 AND expires_at > statement_timestamp()
+RETURNING nonce, verifier, origin, return_to
+`
+
+type TakeSignInParams struct {
+	State   []byte
+	Browser []byte
+}
+
+type TakeSignInRow struct {
+	Nonce    string
+	Verifier string
+	Origin   string
+	ReturnTo string
+}
+
+// Of several that try, one gets the row.
+func (q *Queries) TakeSignIn(ctx context.Context, arg TakeSignInParams) (TakeSignInRow, error) {
+	row := q.db.QueryRow(ctx, takeSignIn, arg.State, arg.Browser)
+	var i TakeSignInRow
+	err := row.Scan(
+		&i.Nonce,
+		&i.Verifier,
+		&i.Origin,
+		&i.ReturnTo,
+	)
+	return i, err
+}
+
+const touchSession = `-- name: TouchSession :exec
+UPDATE session
+SET seen_at = clock_timestamp()
+WHERE hash = $1 AND seen_at <= clock_timestamp() - make_interval(secs => $2::float8)
+`
+
+type TouchSessionParams struct {
+	Hash       []byte
+	TouchEvery float64
+}
+
+func (q *Queries) TouchSession(ctx context.Context, arg TouchSessionParams) error {
+	_, err := q.db.Exec(ctx, touchSession, arg.Hash, arg.TouchEvery)
+	return err
 }
 
 const touchToken = `-- name: TouchToken :exec
