@@ -126,7 +126,11 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		if err != nil {
 			return nil, fmt.Errorf("embedded app: %w", err)
 		}
-		pages, err := spa.New(dist)
+		base, err := httpapi.BasePath(cfg.HTTP.PublicURL)
+		if err != nil {
+			return nil, err
+		}
+		pages, err := spa.New(dist, spa.Config{Base: base, Report: base + httpapi.ReportPath})
 		if err != nil {
 			return nil, fmt.Errorf("embedded app: %w", err)
 		}

@@ -1,40 +1,58 @@
 package httpapi
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
 	"oriel/server/auth"
+	"oriel/server/cloudevents"
 )
 
-// access says who may call a route: public, any caller who is known, or the holder of a scope.
+// access says who may call a route: public, any caller who is known, a person, or the holder of a scope,
+// as a person holds those of their roles.
 type access string
 
 const (
-	public   access = "public"
-	anyone   access = "authenticated"
-	canRead  access = auth.ScopeEventsRead
-	canWrite access = auth.ScopeEventsWrite
+	public        access = "public"
+	anyone        access = "authenticated"
+	onlyPerson    access = "person"
+	canRead       access = auth.ScopeEventsRead
+	canWrite      access = auth.ScopeEventsWrite
+	canAdminRead  access = auth.ScopeAdminRead
+	canAdminWrite access = auth.ScopeAdminWrite
 )
 
 // route is one line of the access table; it is registered with Fiber from there and nowhere else.
 type route struct {
-	method  string
-	pattern string // Fiber's, matched against the undecoded path
-	access  access
-	ingest  bool // reads its body through readBody and has the publisher's deadline
-	api     bool // of openapi.yaml
-	handler fiber.Handler
+	method    string
+	pattern   string // Fiber's, matched against the undecoded path
+	api       string // the path in openapi.yaml; empty: not of it
+	access    access
+	ingest    bool // has the publisher's deadline and the limits of publishing
+	navigated bool // a browser is led there: an Authorization header means nothing, and HEAD does nothing
+	reports   bool // browsers send reports there, of themselves
+	stream    bool // has no deadline: it checks with stillAllowed instead
+	checked   bool // its parameters are those of openapi.yaml, held against it here
+	most      int  // bytes of body; 0: none is read
+	handler   fiber.Handler
+
+	operation *openapi3.Operation // of a checked route
+	body      *openapi3.Schema    // of a JSON body
 }
 
-// tokenOnly says that nothing but an API token opens the route: neither a cookie nor the demo's sign-in.
+// jsonBytes is the most that a JSON body or a report has.
+const jsonBytes = 64 << 10
+
+// tokenOnly says that nothing but a bearer token opens the route.
 func (r *route) tokenOnly() bool { return r.access == canWrite }
 
 // methods are those that reach the route: HEAD comes with GET.
 func (r *route) methods() []string {
-	if r.method == fiber.MethodGet {
+	if r.method == fiber.MethodGet && !r.navigated {
 		return []string{fiber.MethodGet, fiber.MethodHead}
 	}
 	return []string{r.method}
@@ -43,34 +61,47 @@ func (r *route) methods() []string {
 // table is every route there is. The strict server's own router is not used: its binder refuses one
 // parameter at a time and decodes paths, while parameters here are read whole, by whom they belong
 // to, and names stay escaped.
-func (s *Server) table() []route {
+func (s *Server) table() ([]route, error) {
 	api := NewStrictHandler(&handlers{s}, nil)
+	bound := &ServerInterfaceWrapper{Handler: api} // binds what checkParameters has accepted
 	get, post := fiber.MethodGet, fiber.MethodPost
 	routes := []route{
 		{method: get, pattern: "/health/live", access: public, handler: s.live},
 		{method: get, pattern: "/health/ready", access: public, handler: s.ready},
 		{method: get, pattern: "/metrics", access: public, handler: s.scrape()},
-		{method: get, pattern: "/v1/session", access: anyone, api: true, handler: api.GetSession},
+		{method: get, pattern: signInPath, access: public, navigated: true, handler: s.signIn},
+		{method: get, pattern: callbackPath, access: public, navigated: true, handler: s.callback},
+		{method: get, pattern: "/v1/session", api: "/v1/session", access: anyone, checked: true, handler: api.GetSession},
+		{method: post, pattern: `/v1/session\:signOut`, api: "/v1/session:signOut", access: onlyPerson, checked: true, most: jsonBytes, handler: api.SignOut},
+		{method: get, pattern: "/v1/installation", api: "/v1/installation", access: public, checked: true, handler: api.GetInstallation},
+		{method: post, pattern: ReportPath, api: ReportPath, access: public, reports: true, most: jsonBytes, handler: api.ReportPolicyViolation},
+		{method: get, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminRead, checked: true, handler: bound.ListTokens},
+		{method: post, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminWrite, checked: true, most: jsonBytes, handler: api.CreateToken},
+		{method: post, pattern: `/v1/tokens/:token\:revoke`, api: "/v1/tokens/{token}:revoke", access: canAdminWrite, checked: true, most: jsonBytes, handler: func(c *fiber.Ctx) error {
+			return api.RevokeToken(c, strings.Clone(c.Params("token")))
+		}},
+		{method: get, pattern: "/v1/auditEntries", api: "/v1/auditEntries", access: canAdminRead, checked: true, handler: bound.ListAuditEntries},
+		{method: get, pattern: `/v1/auditEntries\:export`, api: "/v1/auditEntries:export", access: canAdminRead, checked: true, stream: true, handler: bound.ExportAuditEntries},
 	}
 	if s.deps.Publisher != nil {
 		routes = append(routes,
-			route{method: post, pattern: "/v1/events", access: canWrite, ingest: true, api: true, handler: api.PublishEvents},
-			route{method: post, pattern: `/v1/events\:batchCreate`, access: canWrite, ingest: true, api: true, handler: api.BatchCreateEvents},
-			route{method: post, pattern: `/v1/events\:validate`, access: canWrite, ingest: true, api: true, handler: api.ValidateEvents},
+			route{method: post, pattern: "/v1/events", api: "/v1/events", access: canWrite, ingest: true, most: cloudevents.MaxBody, handler: api.PublishEvents},
+			route{method: post, pattern: `/v1/events\:batchCreate`, api: "/v1/events:batchCreate", access: canWrite, ingest: true, most: cloudevents.MaxBody, handler: api.BatchCreateEvents},
+			route{method: post, pattern: `/v1/events\:validate`, api: "/v1/events:validate", access: canWrite, ingest: true, most: cloudevents.MaxBody, handler: api.ValidateEvents},
 		)
 	}
 	if s.deps.Search != nil {
 		routes = append(routes,
-			route{method: get, pattern: "/v1/events", access: canRead, api: true, handler: func(c *fiber.Ctx) error {
+			route{method: get, pattern: "/v1/events", api: "/v1/events", access: canRead, handler: func(c *fiber.Ctx) error {
 				return api.ListEvents(c, ListEventsParams{})
 			}},
-			route{method: get, pattern: `/v1/events\:snapshot`, access: canRead, api: true, handler: func(c *fiber.Ctx) error {
+			route{method: get, pattern: `/v1/events\:snapshot`, api: "/v1/events:snapshot", access: canRead, handler: func(c *fiber.Ctx) error {
 				return api.CreateSnapshot(c, CreateSnapshotParams{})
 			}},
-			route{method: get, pattern: "/v1/events/:event", access: canRead, api: true, handler: func(c *fiber.Ctx) error {
+			route{method: get, pattern: "/v1/events/:event", api: "/v1/events/{event}", access: canRead, handler: func(c *fiber.Ctx) error {
 				return api.GetEvent(c, callOf(c).event, GetEventParams{})
 			}},
-			route{method: get, pattern: "/v1/events/:event/data", access: canRead, api: true, handler: func(c *fiber.Ctx) error {
+			route{method: get, pattern: "/v1/events/:event/data", api: "/v1/events/{event}/data", access: canRead, handler: func(c *fiber.Ctx) error {
 				return api.GetEventData(c, callOf(c).event, GetEventDataParams{})
 			}},
 		)
@@ -78,14 +109,50 @@ func (s *Server) table() []route {
 	if s.deps.SPA != nil {
 		routes = append(routes, route{method: get, pattern: everything, access: public, handler: s.page})
 	}
-	return routes
+	return routes, specify(routes)
+}
+
+// specify gives checked routes what openapi.yaml says of them.
+func specify(routes []route) error {
+	spec, err := GetSpec()
+	if err != nil {
+		return fmt.Errorf("openapi.yaml: %w", err)
+	}
+	for i := range routes {
+		r := &routes[i]
+		if !r.checked {
+			continue
+		}
+		item := spec.Paths.Value(r.api)
+		if item == nil || item.GetOperation(r.method) == nil {
+			return fmt.Errorf("openapi.yaml has no %s %s", r.method, r.api)
+		}
+		r.operation = item.GetOperation(r.method)
+		for _, p := range r.operation.Parameters {
+			if err := checkable(p.Value.Schema.Value); err != nil {
+				return fmt.Errorf("%s %s: parameter %s: %w", r.method, r.api, p.Value.Name, err)
+			}
+		}
+		if r.operation.RequestBody == nil {
+			continue
+		}
+		media := r.operation.RequestBody.Value.Content.Get(fiber.MIMEApplicationJSON)
+		if media == nil {
+			return fmt.Errorf("%s %s: the body is not JSON", r.method, r.api)
+		}
+		if r.body = media.Schema.Value; checkable(r.body) != nil {
+			return fmt.Errorf("%s %s: %w", r.method, r.api, checkable(r.body))
+		}
+	}
+	return nil
 }
 
 // everything is the app's pattern, registered last: any path that is not of the API.
 const everything = "/*"
 
 func ofAPI(path string) bool {
-	for _, root := range []string{"/v1", "/health", "/metrics"} {
+	for _, root := range ownRoots() {
+		root = "/" + root
 		if path == root || strings.HasPrefix(path, root+"/") || strings.HasPrefix(path, root+":") {
 			return true
 		}

@@ -76,10 +76,8 @@ func TestTheTableAndTheSpecificationHaveTheSameOperations(t *testing.T) {
 		}
 	}
 	for _, r := range start(t).routes {
-		if r.api {
-			path := strings.ReplaceAll(strings.ReplaceAll(r.pattern, `\`, ""), ":event", "{event}")
-			path = strings.ReplaceAll(path, "/events{event}s", "/events:events") // no collection method begins so
-			served = append(served, r.method+" "+path)
+		if r.api != "" {
+			served = append(served, r.method+" "+r.api)
 		}
 	}
 	slices.Sort(specified)

@@ -1,10 +1,8 @@
 package httpapi
 
 import (
-	"fmt"
-	"net"
-	"net/url"
-	"slices"
+	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -13,61 +11,6 @@ import (
 	"oriel/server/auth"
 	"oriel/server/fault"
 )
-
-// origins are the places under which a browser may see this server, "scheme://host[:port]" each by
-// its host.
-type origins map[string]string
-
-func originsOf(publicURL string) (*origins, error) {
-	o := origins{}
-	if publicURL == "" {
-		return &o, nil
-	}
-	u, err := url.Parse(publicURL)
-	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil ||
-		strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" {
-		return nil, fmt.Errorf("public URL %q: accepted is a scheme and a host, such as https://events.example.com", publicURL)
-	}
-	o.add(u.Scheme, strings.ToLower(u.Hostname()), u.Port())
-	return &o, nil
-}
-
-// add knows a host with and without the scheme's own port; a browser leaves that port out of Origin.
-func (o origins) add(scheme, name, port string) {
-	host := name
-	if strings.Contains(name, ":") {
-		host = "[" + name + "]"
-	}
-	usual := map[string]string{"http": "80", "https": "443"}[scheme]
-	if port == "" || port == usual {
-		o[host], o[host+":"+usual] = scheme+"://"+host, scheme+"://"+host
-		return
-	}
-	o[host+":"+port] = scheme + "://" + host + ":" + port
-}
-
-func (o *origins) withLoopback(port int) *origins {
-	with := origins{}
-	for host, origin := range *o {
-		with[host] = origin
-	}
-	for _, name := range []string{"127.0.0.1", "localhost", "::1"} {
-		with.add("http", name, strconv.Itoa(port))
-	}
-	return &with
-}
-
-func (o *origins) accepted() string {
-	var all []string
-	for host := range *o {
-		all = append(all, host)
-	}
-	slices.Sort(all)
-	if len(all) == 0 {
-		return "none: set ORIEL_PUBLIC_URL"
-	}
-	return strings.Join(all, ", ")
-}
 
 // bearerOf reads an Authorization header of the Bearer scheme.
 func bearerOf(authorization string) (token string, ok bool) {
@@ -79,30 +22,31 @@ func bearerOf(authorization string) (token string, ok bool) {
 // ours (DNS rebinding), and an unsafe method that does not come from our own page. A request that
 // carries a bearer token is no browser's doing; probes and scrapes come under any name.
 func (s *Server) checkOrigin(c *fiber.Ctx, call *call) error {
-	if _, bearer := bearerOf(call.shape.authorization); bearer {
+	navigated := call.route != nil && call.route.navigated
+	if _, bearer := bearerOf(call.shape.authorization); bearer && !navigated {
 		return nil
 	}
 	path := c.Path()
 	if path == "/metrics" || strings.HasPrefix(path, "/health/") {
 		return nil
 	}
-	known := s.origins.Load()
-	host := strings.ToLower(string(c.Context().URI().Host()))
-	own, ok := (*known)[host]
-	if !ok {
+	if call.own == nil {
+		host := string(c.Context().URI().Host())
 		return fault.New(fault.PermissionDenied, fault.ReasonHostNotAllowed,
-			"This server does not answer under the name "+strconv.Quote(cut(host))+".", "attribute", "host", "value", cut(host), "accepted", known.accepted())
+			"This server does not answer under the name "+strconv.Quote(cut(host))+".",
+			"attribute", "host", "value", cut(host), "accepted", s.site.Load().accepted())
 	}
 	switch c.Method() {
 	case fiber.MethodGet, fiber.MethodHead, fiber.MethodOptions:
 		return nil
 	}
-	return sameOrigin(call, own, true)
+	// A browser's own reports name no origin in some browsers, and none of them acts for anyone.
+	return sameOrigin(call, call.route == nil || !call.route.reports)
 }
 
 // sameOrigin holds Origin and Sec-Fetch-Site against our own origin; stated asks for one of them.
-func sameOrigin(call *call, own string, stated bool) error {
-	site, origin := call.shape.fetchSite, call.shape.origin
+func sameOrigin(call *call, stated bool) error {
+	site, origin, own := call.shape.fetchSite, call.shape.origin, call.own.text
 	direct := !stated && site == "none" // the person typed the address or followed a bookmark
 	if (site == "" || site == "same-origin" || direct) && (origin == "" || strings.EqualFold(origin, own)) &&
 		(!stated || site != "" || origin != "") {
@@ -116,42 +60,100 @@ func sameOrigin(call *call, own string, stated bool) error {
 		"Without a bearer token this is only for pages of this server itself.", "attribute", "origin", "value", cut(shown), "accepted", own)
 }
 
-// authorize finds the caller and holds the route's access against them. Cookies mean nothing yet;
-// when they do, an Authorization header still comes first and alone.
+// authorize finds the caller and holds the route's access against them.
 func (s *Server) authorize(c *fiber.Ctx, call *call) error {
-	need := call.route.access
-	if need == public {
+	if call.route.access == public {
 		return nil
 	}
-	p, err := s.authenticate(c, call)
-	if err != nil {
+	if call.shape.authorization == "" && !call.route.tokenOnly() && call.own != nil && s.deps.Sessions != nil {
+		if call.session = readCookie(call.shape.cookie, s.cookie(call, sessionCookie).name); call.session != "" {
+			if err := sameOrigin(call, false); err != nil {
+				return err
+			}
+		}
+	}
+	credential := call.shape.authorization
+	if credential == "" {
+		credential = call.session
+	}
+	if err := s.limits.mayTry(call.address, credential); err != nil {
 		return err
 	}
-	if need != anyone && !p.Has(string(need)) {
-		return fault.New(fault.PermissionDenied, fault.ReasonScopeMissing,
-			"The scope "+string(need)+" is needed.", "value", strings.Join(p.Scopes, " "), "accepted", string(need))
+	p, err := s.identify(c.UserContext(), call)
+	if credential != "" {
+		var public *fault.Error
+		s.limits.tried(call.address, credential, err == nil, errors.As(err, &public) && public.Kind == fault.Unauthenticated)
+	}
+	if err == nil {
+		err = s.allow(call.route.access, p)
+	}
+	if err != nil {
+		return err
 	}
 	call.principal = p
 	return nil
 }
 
-func (s *Server) authenticate(c *fiber.Ctx, call *call) (*auth.Principal, error) {
+// stillAllowed verifies a call's credential and access again, as a stream does while it lasts.
+func (s *Server) stillAllowed(ctx context.Context, call *call) error {
+	p, err := s.identify(ctx, call)
+	if err != nil {
+		return err
+	}
+	return s.allow(call.route.access, p)
+}
+
+// identify verifies what a call came with. An Authorization header comes first and alone.
+func (s *Server) identify(ctx context.Context, call *call) (*auth.Principal, error) {
 	token, bearer := bearerOf(call.shape.authorization)
 	switch {
+	case bearer && s.deps.Provider != nil && token != "" && !strings.HasPrefix(token, tokenMark):
+		return s.deps.Provider.Verify(ctx, token)
 	case bearer:
-		return s.deps.Tokens.Verify(c.UserContext(), token)
+		return s.deps.Tokens.Verify(ctx, token) // which says of anything else what is accepted
 	case call.shape.authorization != "":
 		return nil, fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid,
 			"The Authorization header is not of the scheme Bearer; send Authorization: Bearer orl_…", "accepted", "Bearer and an API token")
-	case !call.route.tokenOnly() && s.deps.Config.Demo && loopback(c.Context().RemoteIP()):
-		own := (*s.origins.Load())[strings.ToLower(string(c.Context().URI().Host()))]
-		if err := sameOrigin(call, own, false); err != nil {
-			return nil, err
-		}
-		return auth.DemoAnalyst(), nil
+	case call.session != "":
+		return s.deps.Sessions.Verify(ctx, call.session)
+	case call.route.tokenOnly() || !s.signsIn():
+		return nil, fault.New(fault.Unauthenticated, fault.ReasonTokenMissing,
+			"An API token is needed: Authorization: Bearer orl_…", "accepted", "Bearer and an API token")
 	}
-	return nil, fault.New(fault.Unauthenticated, fault.ReasonTokenMissing,
-		"An API token is needed: Authorization: Bearer orl_…", "accepted", "Bearer and an API token")
+	return nil, fault.New(fault.Unauthenticated, fault.ReasonSignInNeeded,
+		"Sign in, or send an API token: Authorization: Bearer orl_…", "accepted", "a session, or Bearer and an API token")
 }
 
-func loopback(ip net.IP) bool { return ip.IsLoopback() }
+// tokenMark begins every API token.
+const tokenMark = "orl_"
+
+// signsIn says whether people can sign in here.
+func (s *Server) signsIn() bool { return s.deps.Sessions != nil && s.deps.Provider != nil }
+
+func (s *Server) allow(need access, p *auth.Principal) error {
+	person := p.Kind == auth.KindPerson
+	switch {
+	case need == anyone || need == onlyPerson && person || p.Has(string(need)):
+		return nil
+	case need == onlyPerson:
+		return fault.New(fault.PermissionDenied, fault.ReasonScopeMissing,
+			"This is for a person's session; a token has none.", "value", string(p.Kind), "accepted", "a browser's session")
+	case person:
+		return s.roleMissing(string(need), p.Roles)
+	}
+	return fault.New(fault.PermissionDenied, fault.ReasonScopeMissing,
+		"The scope "+string(need)+" is needed.", "value", strings.Join(p.Scopes, " "), "accepted", string(need))
+}
+
+func (s *Server) roleMissing(scope string, roles []string) error {
+	has, needed := "none", auth.RoleFor(scope)
+	message := "This needs the role " + needed + ", and you have none here."
+	if len(roles) > 0 {
+		has = roles[len(roles)-1]
+		message = "This needs the role " + needed + "; yours is " + has + "."
+	}
+	if contact := s.deps.Config.Contact; contact != "" {
+		message += " Ask " + contact + "."
+	}
+	return fault.New(fault.PermissionDenied, fault.ReasonRoleMissing, message, "value", has, "accepted", needed)
+}

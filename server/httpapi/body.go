@@ -19,16 +19,16 @@ import (
 // prefetched is how much of a body of known length the framework has read before any handler runs.
 const prefetched = 8 << 10
 
-// readBody reads the body of an ingest request into memory of its own: nil where there is none,
-// chunked or not. It stops one byte past the limit.
-func readBody(c *fiber.Ctx, call *call) ([]byte, error) {
+// readBody reads the body of a request into memory of its own: nil where there is none, chunked or not.
+// It stops one byte past the limit.
+func readBody(c *fiber.Ctx, call *call, most int) ([]byte, error) {
 	if e := call.shape.contentEncoding; e != "" && !strings.EqualFold(e, "identity") {
 		return nil, fault.New(fault.UnsupportedMedia, fault.ReasonUnsupportedEncoding,
 			"Content-Encoding "+strconv.Quote(e)+" is not accepted; send the body as it is.",
 			"attribute", "content-encoding", "value", e, "accepted", "identity")
 	}
-	if call.shape.oversized() {
-		return nil, bodyTooLarge()
+	if call.shape.declared > uint64(most) {
+		return nil, bodyTooLarge(most)
 	}
 	stream := c.Context().RequestBodyStream()
 	if stream == nil {
@@ -43,15 +43,15 @@ func readBody(c *fiber.Ctx, call *call) ([]byte, error) {
 		_, err = io.ReadFull(stream, body)
 	} else {
 		var buffer bytes.Buffer
-		_, err = buffer.ReadFrom(io.LimitReader(stream, cloudevents.MaxBody+1))
+		_, err = buffer.ReadFrom(io.LimitReader(stream, int64(most)+1))
 		body = buffer.Bytes()
 	}
 	dry := ranDry(c.Context().Conn())
 	if err != nil {
 		return nil, bodyBroken(err, dry)
 	}
-	if len(body) > cloudevents.MaxBody {
-		return nil, bodyTooLarge()
+	if len(body) > most {
+		return nil, bodyTooLarge(most)
 	}
 	// The framework takes a connection that ends between two chunks for the end of the body.
 	if length < 0 && dry {
@@ -74,8 +74,8 @@ func passOver(header *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	return fasthttp.RequestConfig{}
 }
 
-func bodyTooLarge() error {
-	limit := strconv.Itoa(cloudevents.MaxBody)
+func bodyTooLarge(most int) error {
+	limit := strconv.Itoa(most)
 	return fault.New(fault.TooLarge, fault.ReasonBodyTooLarge,
 		"The body is larger than the limit of "+limit+" bytes.", "attribute", "body", "limit", limit)
 }

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
+	"net/netip"
 	"net/url"
 	"strings"
 	"time"
@@ -21,11 +22,14 @@ type call struct {
 	started   time.Time
 	route     *route // nil until one matched
 	shape     shape
+	own       *origin    // the one of ours that the request is for; nil where it is for another name
+	address   netip.Addr // of the client
+	session   string     // the value of the session's cookie, where that is what the caller is known by
 	principal *auth.Principal
 	event     string // the {event} of the path, undecoded
 	query     string // undecoded
 
-	// Of an ingest request.
+	// Of a request with a body.
 	headers  []cloudevents.Header
 	body     []byte
 	consumed bool // the body was read to its end

@@ -18,10 +18,13 @@ import (
 	"oriel/server/telemetry"
 )
 
-// outermost answers methods that the framework does not know, which would else bypass all of the
-// below.
+// outermost takes the base path away, and answers methods that the framework does not know, which would
+// else bypass all of the below.
 func (s *Server) outermost(inner fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
+		if rest, inside := s.site.Load().within(string(ctx.URI().PathOriginal())); inside {
+			ctx.URI().SetPath(rest)
+		}
 		if slices.Contains(fiber.DefaultMethods, string(ctx.Method())) {
 			inner(ctx)
 			return
@@ -48,6 +51,10 @@ func (s *Server) observe(c *fiber.Ctx, next func() error) error {
 	var shapeErr error
 	call.shape, shapeErr = readShape(raw)
 	call.query = string(c.Request().URI().QueryString())
+	call.address = clientAddress(c.Context().RemoteIP(), call.shape.forwarded, s.deps.Config.TrustedProxies)
+	if own, ok := s.site.Load().hosts[strings.ToLower(string(c.Context().URI().Host()))]; ok {
+		call.own = &own
+	}
 	ctx, span := s.startSpan(c, call)
 	defer span.End()
 	c.SetUserContext(context.WithValue(ctx, callKey{}, call))
@@ -129,8 +136,9 @@ func (s *Server) baseHeaders(c *fiber.Ctx, call *call) {
 	}
 }
 
-// guard is the first handler of a route: does it come from where it may, who is it, may they, and then
-// the body. What only a token opens no browser is led to: there the missing token is what to say.
+// guard is the first handler of a route: does it come from where it may, how often, who is it, may they,
+// and then what they send. What only a token opens no browser is led to: there the missing token is what to
+// say.
 func (s *Server) guard(r *route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		call := callOf(c)
@@ -140,19 +148,22 @@ func (s *Server) guard(r *route) fiber.Handler {
 				return err
 			}
 		}
+		if err := s.checkRate(r, call); err != nil {
+			return err
+		}
 		if err := s.authorize(c, call); err != nil {
 			return err
 		}
-		call.event = strings.Clone(c.Params("event"))
 		if r.ingest {
-			call.headers = copyHeaders(c.Request().Header.RawHeaders())
-			body, err := readBody(c, call)
-			if err != nil {
+			if err := s.limits.ingestCredential.take(call.principal.ID); err != nil {
 				return err
 			}
-			call.body = body
-			// The generated handler asks for the body: it must not read the stream again, past its end.
-			c.Request().SetBodyRaw([]byte{})
+		}
+		call.event = strings.Clone(c.Params("event"))
+		if err := s.checkSent(c, call); err != nil {
+			return err
+		}
+		if r.ingest || r.stream { // with bounds of their own
 			return c.Next()
 		}
 		ctx, cancel := context.WithTimeout(c.UserContext(), s.deps.Config.Deadline)
@@ -160,4 +171,49 @@ func (s *Server) guard(r *route) fiber.Handler {
 		c.SetUserContext(ctx)
 		return c.Next()
 	}
+}
+
+// checkRate holds the limits of a route against the client's address, before anything is looked up.
+func (s *Server) checkRate(r *route, call *call) error {
+	from := household(call.address)
+	switch {
+	case r.ingest:
+		return s.limits.ingestAddress.take(from)
+	case r.navigated:
+		return s.limits.signIn.take(from)
+	case r.reports:
+		return s.limits.reports.take(from)
+	}
+	return nil
+}
+
+// checkSent reads and checks what the route is sent, now that its sender may.
+func (s *Server) checkSent(c *fiber.Ctx, call *call) error {
+	r := call.route
+	if r.checked {
+		if err := r.checkParameters(c, call); err != nil {
+			return err
+		}
+	}
+	if r.most == 0 {
+		return nil
+	}
+	if r.ingest {
+		call.headers = copyHeaders(c.Request().Header.RawHeaders())
+	}
+	var err error
+	if call.body, err = readBody(c, call, r.most); err != nil {
+		return err
+	}
+	// The generated handler asks for the body: it must not read the stream again, past its end.
+	c.Request().SetBodyRaw([]byte{})
+	if r.body == nil {
+		return nil
+	}
+	value, err := checkBody(r.body, call)
+	if err != nil {
+		return err
+	}
+	c.Locals(validatedBodyLocalsKey, value)
+	return nil
 }

@@ -3,12 +3,14 @@ package httpapi
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"oriel/server/auth"
 	"oriel/server/fault"
 )
 
@@ -74,11 +76,11 @@ func envelope(e *fault.Error, requestID string) Error {
 func challengeOf(e *fault.Error) string {
 	v := e.Violations[0]
 	switch {
-	case v.Reason == fault.ReasonTokenMissing:
+	case v.Reason == fault.ReasonTokenMissing, v.Reason == fault.ReasonSignInNeeded, v.Reason == fault.ReasonSessionExpired:
 		return `Bearer realm="oriel"`
 	case e.Kind == fault.Unauthenticated:
 		return `Bearer realm="oriel", error="invalid_token", error_description="` + quoted(v.Message) + `"`
-	case v.Reason == fault.ReasonScopeMissing:
+	case v.Reason == fault.ReasonScopeMissing && slices.Contains(auth.Scopes(), v.Metadata["accepted"]):
 		return `Bearer realm="oriel", error="insufficient_scope", scope="` + quoted(v.Metadata["accepted"]) + `"`
 	}
 	return ""

@@ -53,11 +53,11 @@ type callers struct{}
 func (callers) Verify(_ context.Context, bearer string) (*auth.Principal, error) {
 	switch bearer {
 	case writer:
-		return &auth.Principal{Name: "writer", Scopes: []string{auth.ScopeEventsWrite}, SourcePrefixes: []string{"urn:home:"}}, nil
+		return &auth.Principal{Kind: auth.KindToken, ID: "tokens/1", Name: "writer", Scopes: []string{auth.ScopeEventsWrite}, SourcePrefixes: []string{"urn:home:"}}, nil
 	case reader:
-		return &auth.Principal{Name: "reader", Scopes: []string{auth.ScopeEventsRead}}, nil
+		return &auth.Principal{Kind: auth.KindToken, ID: "tokens/2", Name: "reader", Scopes: []string{auth.ScopeEventsRead}}, nil
 	case nobody:
-		return &auth.Principal{Name: "nobody"}, nil
+		return &auth.Principal{Kind: auth.KindToken, ID: "tokens/3", Name: "nobody"}, nil
 	case "orl_away":
 		e := fault.Wrap(io.ErrUnexpectedEOF, fault.Unavailable, fault.ReasonDatabaseUnavailable, "The token cannot be checked: the database does not answer.")
 		e.RetryAfter = 1500 * time.Millisecond
@@ -150,8 +150,8 @@ type edge struct {
 func start(t *testing.T, change ...func(*Deps)) *edge {
 	t.Helper()
 	app, err := spa.New(fstest.MapFS{
-		"index.html": {Data: []byte("<!doctype html><title>Oriel</title>")}, "assets/app-1.js": {Data: []byte("app()")},
-	})
+		"index.html": {Data: []byte("<!doctype html><head><title>Oriel</title>")}, "assets/app-1.js": {Data: []byte("app()")},
+	}, spa.Config{Report: ReportPath})
 	if err != nil {
 		t.Fatal(err)
 	}

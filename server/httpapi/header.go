@@ -18,6 +18,8 @@ type shape struct {
 	authorization   string
 	origin          string
 	fetchSite       string
+	cookie          string
+	forwarded       string // X-Forwarded-For
 	traceParent     string
 	traceState      string
 }
@@ -87,6 +89,13 @@ func readShape(raw []byte) (shape, error) {
 			s.origin = join(s.origin, value)
 		case is(name, "sec-fetch-site"):
 			s.fetchSite = join(s.fetchSite, value)
+		case is(name, "cookie"):
+			if s.cookie != "" { // a proxy that speaks HTTP/2 may leave the parts apart
+				s.cookie += "; "
+			}
+			s.cookie += string(value)
+		case is(name, "x-forwarded-for"):
+			s.forwarded = join(s.forwarded, value)
 		case is(name, "traceparent"):
 			s.traceParent = join(s.traceParent, value)
 		case is(name, "tracestate"):

@@ -149,8 +149,8 @@ func TestDemoRefusesAListenerThatOthersReach(t *testing.T) {
 
 func TestPublicURLsThatMakeNoOrigin(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"events.example.com", "ftp://events.example.com", "https://", "https://a/base", "https://u:p@a", "https://a?x=1"} {
-		if _, err := originsOf(bad); err == nil {
+	for _, bad := range []string{"events.example.com", "ftp://events.example.com", "https://", "https://u:p@a", "https://a?x=1"} {
+		if _, err := siteOf(bad); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}
 	}

@@ -2,15 +2,6 @@ package httpapi
 
 import "context"
 
-func (h *handlers) SignOut(context.Context, SignOutRequestObject) (SignOutResponseObject, error) {
-	panic("outline")
-}
-func (h *handlers) GetInstallation(context.Context, GetInstallationRequestObject) (GetInstallationResponseObject, error) {
-	panic("outline")
-}
-func (h *handlers) ReportPolicyViolation(context.Context, ReportPolicyViolationRequestObject) (ReportPolicyViolationResponseObject, error) {
-	panic("outline")
-}
 func (h *handlers) ListTokens(context.Context, ListTokensRequestObject) (ListTokensResponseObject, error) {
 	panic("outline")
 }

@@ -1,26 +1,11 @@
 package httpapi
 
 import (
-	"context"
-
 	"github.com/gofiber/fiber/v2"
 	"github.com/gofiber/fiber/v2/middleware/adaptor"
 
 	"oriel/server/telemetry"
 )
-
-// GetSession says who is asking, and what this installation is.
-func (h *handlers) GetSession(ctx context.Context, _ GetSessionRequestObject) (GetSessionResponseObject, error) {
-	p, cfg := callIn(ctx).principal, h.s.deps.Config
-	out := GetSession200JSONResponse{
-		Name: p.Name, Roles: make([]Role, len(p.Roles)), Scopes: p.Scopes,
-		Demo: cfg.Demo, Version: cfg.Version, Topic: cfg.Topic,
-	}
-	for i, role := range p.Roles {
-		out.Roles[i] = Role(role)
-	}
-	return out, nil
-}
 
 // live consults nothing: it says that the process answers.
 func (s *Server) live(c *fiber.Ctx) error {

@@ -13,15 +13,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/netip"
 	"net/url"
 	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
+	"oriel/server/audit"
 	"oriel/server/auth"
+	"oriel/server/auth/oidc"
 	"oriel/server/ingest"
 	"oriel/server/search"
 	"oriel/server/telemetry"
@@ -29,18 +33,28 @@ import (
 
 // Config is what the edge must be told.
 type Config struct {
-	// PublicURL is the origin under which browsers reach this installation, such as
-	// https://events.example.com. Without one only health, metrics and bearer requests are served.
+	// PublicURL is the address under which browsers reach this installation, such as
+	// https://events.example.com or https://example.com/oriel. Without one only health, metrics and
+	// bearer requests are served.
 	PublicURL string
-	// Demo makes a browser on this machine the demo analyst. Listen then refuses any listener that
-	// is not on loopback.
+	// Demo takes loopback's names for ours, and Listen then refuses any listener that is not on loopback.
 	Demo    bool
 	Version string
 	Topic   string
+
+	Name     string // of this installation; empty: none
+	Provider string // what the sign-in button calls the identity provider
+	Contact  string // whom to ask for a role; empty: nobody is named
+
+	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	Limits         Limits
 	// Deadline bounds a read; publishing has its own. 0 is 30 s.
 	Deadline time.Duration
 	// ReadTimeout bounds how long a request, its body included, may take to arrive. 0 is 30 s.
 	ReadTimeout time.Duration
+	// Recheck is how often a stream asks whether its caller still may. 0 is 15 s.
+	Recheck time.Duration
 }
 
 type publisher interface {
@@ -57,18 +71,44 @@ type verifier interface {
 	Verify(ctx context.Context, bearer string) (*auth.Principal, error)
 }
 
+// sessions are *auth.Sessions.
+type sessions interface {
+	Begin(ctx context.Context, in auth.SignIn) (state, browser string, err error)
+	Finish(ctx context.Context, state, browser string) (auth.SignIn, error)
+	Create(ctx context.Context, id *auth.Identity, old string, with auth.InTx) (cookie string, p *auth.Principal, err error)
+	Verify(ctx context.Context, cookie string) (*auth.Principal, error)
+	End(ctx context.Context, p *auth.Principal, everywhere bool, with auth.InTx) (ended int, idToken string, err error)
+}
+
+// provider is an *oidc.Provider.
+type provider interface {
+	Begin(ctx context.Context, redirect, state string) (*oidc.Start, error)
+	Finish(ctx context.Context, back oidc.Callback) (*auth.Identity, error)
+	SignOutURL(ctx context.Context, idToken, redirect string) string
+	Verify(ctx context.Context, jwt string) (*auth.Principal, error)
+}
+
+// record is an *audit.Log.
+type record interface {
+	Record(ctx context.Context, tx pgx.Tx, e audit.Entry) error
+}
+
 type readiness interface {
 	Readiness() telemetry.Readiness
 }
 
 // Deps are the parts behind the edge. A nil Publisher, Search or SPA leaves its routes unserved: a
-// replica without that role answers 404 there.
+// replica without that role answers 404 there. Without Sessions and Provider nobody signs in; a Provider
+// alone verifies JWTs. Sessions need an Audit.
 type Deps struct {
 	Config    Config
 	Publisher publisher
 	Search    searcher
 	SPA       fiber.Handler
 	Tokens    verifier
+	Sessions  sessions
+	Provider  provider
+	Audit     record
 	Health    readiness
 	Tracer    trace.Tracer
 	Log       *slog.Logger
@@ -82,7 +122,9 @@ type Server struct {
 	routes  []route
 	metrics *metrics
 	sayer   sayer
-	origins atomic.Pointer[origins]
+	limits  *limits
+	csp     *reports
+	site    atomic.Pointer[site]
 	conns   atomic.Pointer[listener]
 	ending  atomic.Bool
 
@@ -96,6 +138,7 @@ const (
 	headerBytes    = 32 << 10
 	idleTimeout    = 2 * time.Minute // above the 90 s of Go's client, so that the client closes first
 	defaultBound   = 30 * time.Second
+	defaultRecheck = 15 * time.Second
 	noFrameworkCap = 1 << 40 // the framework's body limit; ours is in body.go
 )
 
@@ -107,13 +150,20 @@ func New(deps Deps) (*Server, error) {
 	if deps.Config.ReadTimeout == 0 {
 		deps.Config.ReadTimeout = defaultBound
 	}
-	o, err := originsOf(deps.Config.PublicURL)
+	if deps.Config.Recheck == 0 {
+		deps.Config.Recheck = defaultRecheck
+	}
+	at, err := siteOf(deps.Config.PublicURL)
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{deps: deps, metrics: newMetrics(deps.Registry)}
+	if host := at.plain(); host != "" && deps.Sessions != nil {
+		return nil, fmt.Errorf("public URL %q: cookies of people would travel in the open: it must be https", deps.Config.PublicURL)
+	}
+	s := &Server{deps: deps, metrics: newMetrics(deps.Registry), limits: newLimits(deps.Config.Limits, deps.Registry)}
+	s.csp = newReports(deps.Log, deps.Registry)
 	s.sayer.log = deps.Log
-	s.origins.Store(o)
+	s.site.Store(at)
 	s.base, s.cancel = context.WithCancel(context.Background())
 	s.app = fiber.New(fiber.Config{
 		AppName:                      "Oriel",
@@ -131,11 +181,14 @@ func New(deps Deps) (*Server, error) {
 	})
 	s.app.Server().HeaderReceived = passOver
 	s.app.Server().Handler = s.outermost(s.app.Server().Handler)
-	s.routes = s.table()
+	if s.routes, err = s.table(); err != nil {
+		return nil, err
+	}
 	s.app.Use(s.entry)
-	for _, r := range s.routes {
+	for i := range s.routes {
+		r := &s.routes[i]
 		for _, method := range r.methods() {
-			s.app.Add(method, r.pattern, s.guard(&r), r.handler)
+			s.app.Add(method, r.pattern, s.guard(r), r.handler)
 		}
 	}
 	s.app.Use(s.unrouted)
@@ -151,10 +204,10 @@ func (s *Server) Listen(ln net.Listener) error {
 	}
 	if s.deps.Config.Demo {
 		if !addr.IP.IsLoopback() {
-			return errors.Join(fmt.Errorf("demo mode has no sign-in and serves loopback only, not %s: "+
+			return errors.Join(fmt.Errorf("demo mode has passwords that everybody knows and serves loopback only, not %s: "+
 				"set ORIEL_ADDR to 127.0.0.1:%d, or run oriel serve", addr, addr.Port), ln.Close())
 		}
-		s.origins.Store(s.origins.Load().withLoopback(addr.Port))
+		s.site.Store(s.site.Load().withLoopback(addr.Port))
 	}
 	tracked := newListener(ln)
 	if !s.conns.CompareAndSwap(nil, tracked) {

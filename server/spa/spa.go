@@ -1,8 +1,9 @@
 // Package spa serves the built browser app: hashed assets for ever, the page for every other path.
 //
 // It promises that a page carries a policy under which nothing runs but the app's own files, and
-// that an answer is byte for byte a file of the build or its precompressed twin. It knows no route
-// of the API and reads nothing of the request but its path, its method and three headers.
+// that an answer is byte for byte a file of the build or its precompressed twin; the page alone is written
+// anew, once, for the path that it is shown under. It knows no route of the API and reads nothing of the
+// request but its path, its method and three headers.
 package spa
 
 import (
@@ -17,8 +18,8 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// DocumentPolicy is the Content-Security-Policy of the page. Styles set through the CSSOM are
-// allowed by it, inline ones are not.
+// DocumentPolicy is the Content-Security-Policy of the page, before where to report. Styles set through the
+// CSSOM are allowed by it, inline ones are not.
 const DocumentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
 	"font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
 	"require-trusted-types-for 'script'"
@@ -33,9 +34,16 @@ const (
 	plainText = "text/plain; charset=utf-8"
 )
 
+// Config is what the page must be told.
+type Config struct {
+	Base   string // the path of the public URL: "", or "/oriel"
+	Report string // where a browser reports what the policy stopped: a path with the base in front; empty: nowhere
+}
+
 // App is a build, held in memory.
 type App struct {
-	files map[string]*file
+	files  map[string]*file
+	policy string
 }
 
 type file struct {
@@ -53,7 +61,7 @@ type variant struct {
 
 // New reads the build in fsys, whose root holds index.html. A build without one is no error: every
 // page then says how to make it.
-func New(fsys fs.FS) (*App, error) {
+func New(fsys fs.FS, cfg Config) (*App, error) {
 	bodies := make(map[string][]byte)
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasPrefix(path.Base(name), ".") {
@@ -65,7 +73,13 @@ func New(fsys fs.FS) (*App, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the browser app: %w", err)
 	}
-	app := &App{files: make(map[string]*file, len(bodies))}
+	if err := rewrite(bodies, cfg.Base); err != nil {
+		return nil, err
+	}
+	app := &App{files: make(map[string]*file, len(bodies)), policy: DocumentPolicy}
+	if cfg.Report != "" {
+		app.policy += "; report-uri " + cfg.Report
+	}
 	for name, body := range bodies {
 		if twinOf(name, bodies) {
 			continue
@@ -129,7 +143,7 @@ func (a *App) Handle(c *fiber.Ctx) error {
 		if f = a.files[page]; f == nil {
 			return text(c, fiber.StatusServiceUnavailable, unbuilt)
 		}
-		c.Set(fiber.HeaderContentSecurityPolicy, DocumentPolicy)
+		c.Set(fiber.HeaderContentSecurityPolicy, a.policy)
 	}
 	return f.send(c)
 }

@@ -14,7 +14,7 @@ import (
 
 func serve(t *testing.T, build fs.FS) *fiber.App {
 	t.Helper()
-	a, err := New(build)
+	a, err := New(build, Config{})
 	if err != nil {
 		t.Fatal(err)
 	}
