@@ -152,4 +152,3 @@ func readable(err error, most time.Duration) error {
 	}
 	return err
 }
-
