@@ -62,7 +62,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request) {
 		person, ok = s.store.people.check(r.PostForm.Get("username"), r.PostForm.Get("password"))
 	}
 	if !ok {
-		s.pages.signIn(w, http.StatusUnauthorized, req, s.store.people.all(), r.PostForm.Get("username"),
+		s.pages.signIn(w, http.StatusOK, req, s.store.people.all(), r.PostForm.Get("username"),
 			"Username or password is wrong.")
 		return
 	}
