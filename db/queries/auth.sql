@@ -74,12 +74,16 @@ DELETE FROM sign_in
 WHERE state = @state AND browser = @browser AND expires_at > statement_timestamp()
 RETURNING nonce, verifier, origin, return_to;
 
+-- The newest @keep stay. The cut is found first: rows that OFFSET passes would be locked too.
 -- name: DropOldestSignIns :execrows
-WITH surplus AS MATERIALIZED (
+WITH cut AS MATERIALIZED (
+    SELECT o.expires_at FROM sign_in o ORDER BY o.expires_at DESC OFFSET @keep::bigint LIMIT 1
+), surplus AS MATERIALIZED (
     SELECT o.state FROM sign_in o
-    ORDER BY o.expires_at DESC, o.state
-    OFFSET @keep::bigint LIMIT @batch::bigint
-    FOR UPDATE SKIP LOCKED
+    WHERE o.expires_at <= (SELECT cut.expires_at FROM cut)
+    ORDER BY o.expires_at
+    LIMIT @batch::bigint
+    FOR UPDATE OF o SKIP LOCKED
 )
 DELETE FROM sign_in WHERE state IN (SELECT surplus.state FROM surplus);
 
@@ -135,7 +139,7 @@ RETURNING check_after, refresh_token, id_token;
 
 -- The claim was lost where another replica has moved check_after since.
 -- name: LockClaimed :one
-SELECT issuer, subject, roles, created_at, expires_at
+SELECT issuer, subject, name, email, roles, created_at, expires_at
 FROM session
 WHERE hash = @hash AND check_after = @claimed
 FOR UPDATE;
@@ -147,9 +151,9 @@ SET name = @name, email = @email, roles = @roles, refresh_token = @refresh_token
     check_after = statement_timestamp() + make_interval(secs => @role_check::float8)
 WHERE hash = @hash;
 
--- name: StoreNoAnswer :exec
+-- name: StoreNoAnswer :execrows
 UPDATE session
-SET asking = false
+SET asking = false, refresh_token = @refresh_token
 WHERE hash = @hash AND check_after = @claimed;
 
 -- name: EndClaimed :execrows

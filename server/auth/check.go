@@ -3,7 +3,6 @@ package auth
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -131,117 +130,9 @@ func (s *Sessions) claim(ctx context.Context, hash digest, seen time.Time) (answ
 	go func() {
 		defer s.asking.Done()
 		defer close(done)
-		s.metrics.refreshes.WithLabelValues(s.refresh(context.WithoutCancel(ctx), hash, row)).Inc()
+		s.metrics.refreshes.WithLabelValues(s.ask(context.WithoutCancel(ctx), hash, row)).Inc()
 	}()
 	return done, nil
-}
-
-// refresh asks the provider and stores what it says, and returns the result for the metric.
-func (s *Sessions) refresh(ctx context.Context, hash digest, claimed db.ClaimCheckRow) string {
-	token, err := s.keys.open(claimed.RefreshToken, hash, sealedRefreshToken)
-	if err != nil {
-		s.log.ErrorContext(ctx, "a session was ended: its refresh token was changed in the database", "error", err)
-		return s.endClaimed(ctx, hash, claimed, endedUnreadable, refreshUnreadable)
-	}
-	asked, cancel := context.WithTimeout(ctx, s.waits.provider)
-	id, err := s.provider.Refresh(asked, token)
-	cancel()
-	if public := (*fault.Error)(nil); errors.As(err, &public) && public.Kind == fault.Unauthenticated {
-		s.log.InfoContext(ctx, "a session was ended by the identity provider", "error", err)
-		return s.endClaimed(ctx, hash, claimed, endedRefused, refreshRefused)
-	}
-	if err != nil {
-		s.log.WarnContext(ctx, "the identity provider does not tell a person's roles", "error", err)
-		ctx, cancel := context.WithTimeout(ctx, databaseWait)
-		defer cancel()
-		if err := s.queries.StoreNoAnswer(ctx, db.StoreNoAnswerParams{Hash: hash[:], Claimed: claimed.CheckAfter}); err != nil {
-			s.log.WarnContext(ctx, "an unanswered check of a session was not recorded", "error", err)
-		}
-		return refreshUnavailable
-	}
-	return s.keep(ctx, hash, claimed, id)
-}
-
-// errOtherPerson and errClaimLost end a store without a trace.
-var (
-	errOtherPerson = errors.New("the provider answered with another person")
-	errClaimLost   = errors.New("the session has ended or another replica has asked since")
-)
-
-// keep stores an answer, again where the database failed for a moment, because the refresh token in it may
-// be the only one that still holds.
-func (s *Sessions) keep(ctx context.Context, hash digest, claimed db.ClaimCheckRow, id *Identity) string {
-	ctx, cancel := context.WithTimeout(ctx, databaseWait)
-	defer cancel()
-	for {
-		changed, err := s.store(ctx, hash, claimed, id)
-		switch {
-		case err == nil && changed:
-			return refreshChanged
-		case err == nil:
-			return refreshSame
-		case errors.Is(err, errClaimLost):
-			return refreshLost
-		case errors.Is(err, errOtherPerson):
-			s.log.ErrorContext(ctx, "a session was ended: the identity provider refreshed it for another person")
-			return s.endClaimed(ctx, hash, claimed, endedOtherPerson, refreshOtherPerson)
-		}
-		again := time.NewTimer(s.waits.poll)
-		select {
-		case <-again.C:
-		case <-ctx.Done():
-			again.Stop()
-			s.log.ErrorContext(ctx, "what the identity provider says of a session was not stored", "error", err)
-			return refreshNotStored
-		}
-	}
-}
-
-func (s *Sessions) store(ctx context.Context, hash digest, claimed db.ClaimCheckRow, id *Identity) (changed bool, err error) {
-	roles := RolesUpTo(id.Role)
-	name, email := personTexts(id)
-	refreshToken, idToken := claimed.RefreshToken, claimed.IDToken
-	if id.RefreshToken != "" {
-		refreshToken = s.keys.seal(id.RefreshToken, hash, sealedRefreshToken)
-	}
-	if id.IDToken != "" {
-		idToken = s.keys.seal(id.IDToken, hash, sealedIDToken)
-	}
-	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		q := s.queries.WithTx(tx)
-		was, err := q.LockClaimed(ctx, db.LockClaimedParams{Hash: hash[:], Claimed: claimed.CheckAfter})
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return errClaimLost
-		case err != nil:
-			return err
-		case was.Issuer != id.Issuer || was.Subject != id.Subject:
-			return errOtherPerson
-		}
-		err = q.StoreCheck(ctx, db.StoreCheckParams{
-			Hash: hash[:], Name: name, Email: email, Roles: roles, RefreshToken: refreshToken, IDToken: idToken,
-			RoleCheck: s.cfg.RoleCheck.Seconds(),
-		})
-		if changed = !slices.Equal(was.Roles, roles); err != nil || !changed || s.rolesChanged == nil {
-			return err
-		}
-		session := &Session{hash, was.Issuer, was.Subject, was.CreatedAt, was.ExpiresAt, s.cfg.Idle}
-		return s.rolesChanged(ctx, tx, s.person(session, name, email, roles), was.Roles)
-	})
-	return changed, err
-}
-
-// endClaimed ends a session that nobody else has asked about since.
-func (s *Sessions) endClaimed(ctx context.Context, hash digest, claimed db.ClaimCheckRow, reason, result string) string {
-	ctx, cancel := context.WithTimeout(ctx, databaseWait)
-	defer cancel()
-	n, err := s.queries.EndClaimed(ctx, db.EndClaimedParams{Hash: hash[:], Claimed: claimed.CheckAfter})
-	if err != nil {
-		s.log.ErrorContext(ctx, "a session was not ended", "error", err)
-		return refreshNotStored
-	}
-	s.metrics.ended.WithLabelValues(reason).Add(float64(n))
-	return result
 }
 
 func sessionExpired() error {

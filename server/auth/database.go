@@ -19,11 +19,11 @@ type InTx func(ctx context.Context, tx pgx.Tx) error
 // databaseWait bounds what one call may wait for the database.
 const databaseWait = 5 * time.Second
 
-// ofCaller is an error that work of the caller returned: it is not ours to explain.
-type ofCaller struct{ err error }
+// callerError is what work of the caller returned: it is not ours to explain.
+type callerError struct{ err error }
 
-func (e ofCaller) Error() string { return e.err.Error() }
-func (e ofCaller) Unwrap() error { return e.err }
+func (e callerError) Error() string { return e.err.Error() }
+func (e callerError) Unwrap() error { return e.err }
 
 // transact runs work in one transaction and gives failures of the database a public side.
 func transact(ctx context.Context, pool *pgxpool.Pool, opts pgx.TxOptions, doing string, work func(ctx context.Context, tx pgx.Tx) error) error {
@@ -39,7 +39,7 @@ func (with InTx) run(ctx context.Context, tx pgx.Tx) error {
 		return nil
 	}
 	if err := with(ctx, tx); err != nil {
-		return ofCaller{err}
+		return callerError{err}
 	}
 	return nil
 }
@@ -48,7 +48,7 @@ func (with InTx) run(ctx context.Context, tx pgx.Tx) error {
 // the error has a public side already.
 func databaseError(err error, doing string) error {
 	var (
-		caller ofCaller
+		caller callerError
 		public *fault.Error
 		pg     *pgconn.PgError
 	)

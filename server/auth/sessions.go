@@ -30,7 +30,9 @@ type Session struct {
 }
 
 // Refresher asks the identity provider again: an *oidc.Provider. fault.Unauthenticated where the provider
-// ended the grant, fault.Unavailable where it does not answer.
+// ended the grant, fault.Unavailable where it does not answer; an identity that comes with that holds the
+// refresh token to use next. What is empty in an identity was not said again, but for the role. It ends
+// within 20 s.
 type Refresher interface {
 	Refresh(ctx context.Context, refreshToken string) (*Identity, error)
 }
@@ -100,7 +102,7 @@ func NewSessions(pool *pgxpool.Pool, cfg SessionConfig, provider Refresher, role
 	return &Sessions{
 		pool: pool, queries: db.New(pool), cfg: cfg, keys: keys, provider: provider, rolesChanged: rolesChanged,
 		log: log, metrics: newSessionMetrics(reg), openSignIns: maxOpenSignIns,
-		waits: waits{request: 3 * time.Second, provider: 10 * time.Second, claim: 30 * time.Second, poll: 100 * time.Millisecond},
+		waits: waits{request: 3 * time.Second, provider: 20 * time.Second, claim: 30 * time.Second, poll: 100 * time.Millisecond},
 	}, nil
 }
 
@@ -170,19 +172,18 @@ func (s *Sessions) End(ctx context.Context, p *Principal, everywhere bool, with 
 	var rows []db.EndSessionRow
 	err = transact(ctx, s.pool, pgx.TxOptions{}, "end session", func(ctx context.Context, tx pgx.Tx) error {
 		q := s.queries.WithTx(tx)
-		own, err := q.EndSession(ctx, p.Session.hash[:])
+		var err error
+		if everywhere {
+			var all []db.EndSessionsOfRow
+			all, err = q.EndSessionsOf(ctx, db.EndSessionsOfParams{Issuer: p.Session.issuer, Subject: p.Session.subject})
+			for _, row := range all {
+				rows = append(rows, db.EndSessionRow(row))
+			}
+		} else {
+			rows, err = q.EndSession(ctx, p.Session.hash[:])
+		}
 		if err != nil {
 			return err
-		}
-		rows = own
-		if everywhere {
-			others, err := q.EndSessionsOf(ctx, db.EndSessionsOfParams{Issuer: p.Session.issuer, Subject: p.Session.subject})
-			if err != nil {
-				return err
-			}
-			for _, o := range others {
-				rows = append(rows, db.EndSessionRow(o))
-			}
 		}
 		return with.run(ctx, tx)
 	})

@@ -174,11 +174,14 @@ func (q *Queries) CreateToken(ctx context.Context, arg CreateTokenParams) (Creat
 }
 
 const dropOldestSignIns = `-- name: DropOldestSignIns :execrows
-WITH surplus AS MATERIALIZED (
+WITH cut AS MATERIALIZED (
+    SELECT o.expires_at FROM sign_in o ORDER BY o.expires_at DESC OFFSET $1::bigint LIMIT 1
+), surplus AS MATERIALIZED (
     SELECT o.state FROM sign_in o
-    ORDER BY o.expires_at DESC, o.state
-    OFFSET $1::bigint LIMIT $2::bigint
-    FOR UPDATE SKIP LOCKED
+    WHERE o.expires_at <= (SELECT cut.expires_at FROM cut)
+    ORDER BY o.expires_at
+    LIMIT $2::bigint
+    FOR UPDATE OF o SKIP LOCKED
 )
 DELETE FROM sign_in WHERE state IN (SELECT surplus.state FROM surplus)
 `
@@ -188,6 +191,7 @@ type DropOldestSignInsParams struct {
 	Batch int64
 }
 
+// The newest @keep stay. The cut is found first: rows that OFFSET passes would be locked too.
 func (q *Queries) DropOldestSignIns(ctx context.Context, arg DropOldestSignInsParams) (int64, error) {
 	result, err := q.db.Exec(ctx, dropOldestSignIns, arg.Keep, arg.Batch)
 	if err != nil {
@@ -506,7 +510,7 @@ func (q *Queries) ListTokens(ctx context.Context) ([]ListTokensRow, error) {
 }
 
 const lockClaimed = `-- name: LockClaimed :one
-SELECT issuer, subject, roles, created_at, expires_at
+SELECT issuer, subject, name, email, roles, created_at, expires_at
 FROM session
 WHERE hash = $1 AND check_after = $2
 FOR UPDATE
@@ -520,6 +524,8 @@ type LockClaimedParams struct {
 type LockClaimedRow struct {
 	Issuer    string
 	Subject   string
+	Name      string
+	Email     *string
 	Roles     []string
 	CreatedAt time.Time
 	ExpiresAt time.Time
@@ -532,6 +538,8 @@ func (q *Queries) LockClaimed(ctx context.Context, arg LockClaimedParams) (LockC
 	err := row.Scan(
 		&i.Issuer,
 		&i.Subject,
+		&i.Name,
+		&i.Email,
 		&i.Roles,
 		&i.CreatedAt,
 		&i.ExpiresAt,
@@ -670,20 +678,24 @@ func (q *Queries) StoreCheck(ctx context.Context, arg StoreCheckParams) error {
 	return err
 }
 
-const storeNoAnswer = `-- name: StoreNoAnswer :exec
+const storeNoAnswer = `-- name: StoreNoAnswer :execrows
 UPDATE session
-SET asking = false
-WHERE hash = $1 AND check_after = $2
+SET asking = false, refresh_token = $1
+WHERE hash = $2 AND check_after = $3
 `
 
 type StoreNoAnswerParams struct {
-	Hash    []byte
-	Claimed time.Time
+	RefreshToken []byte
+	Hash         []byte
+	Claimed      time.Time
 }
 
-func (q *Queries) StoreNoAnswer(ctx context.Context, arg StoreNoAnswerParams) error {
-	_, err := q.db.Exec(ctx, storeNoAnswer, arg.Hash, arg.Claimed)
-	return err
+func (q *Queries) StoreNoAnswer(ctx context.Context, arg StoreNoAnswerParams) (int64, error) {
+	result, err := q.db.Exec(ctx, storeNoAnswer, arg.RefreshToken, arg.Hash, arg.Claimed)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const sweepSessions = `-- name: SweepSessions :execrows
