@@ -22,7 +22,8 @@ type Duration struct {
 }
 
 const (
-	acceptedBound = "RFC 3339 such as 2026-11-30T12:00:00Z, a time before now such as -15m, -1h, -7d (units s, m, h, d, w), or now"
+	// AcceptedBound says what ParseBound takes.
+	AcceptedBound = "RFC 3339 such as 2026-11-30T12:00:00Z, a time before now such as -15m, -1h, -7d (units s, m, h, d, w), or now"
 	maxAgo        = 100 * 366 * 24 * time.Hour
 	oneDay        = 24 * time.Hour
 )
@@ -60,10 +61,10 @@ func (i Instant) String() string { return formatTime(i.Time()) }
 // formatTime writes an instant as the API does: RFC 3339 in UTC with six fraction digits.
 func formatTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// parseBound reads from or until. Digits beyond the microsecond are floored, as those of events are:
+// ParseBound reads from or until. Digits beyond the microsecond are floored, as those of events are:
 // a bound and an event within one microsecond are the same instant, so two windows that meet share no
 // event and lose none.
-func parseBound(s string) (Bound, error) {
+func ParseBound(s string) (Bound, error) {
 	if s == "now" {
 		return Bound{Now: true}, nil
 	}
@@ -103,7 +104,8 @@ func parseAgo(s string) (Duration, error) {
 // given says whether the parameter was there.
 func (b Bound) given() bool { return b.Now || b.At.Given || b.Ago.Unit != 0 }
 
-func (b Bound) relative() bool { return b.Now || b.Ago.Unit != 0 }
+// Relative says whether the bound moves with now.
+func (b Bound) Relative() bool { return b.Now || b.Ago.Unit != 0 }
 
 // String is the canonical spelling.
 func (b Bound) String() string {
@@ -119,8 +121,8 @@ func (b Bound) String() string {
 	}
 }
 
-// resolve makes the bound absolute, as of now.
-func (b Bound) resolve(now time.Time) Instant {
+// Resolve makes the bound absolute, as of now.
+func (b Bound) Resolve(now time.Time) Instant {
 	switch {
 	case b.Now:
 		return instantOf(now)
@@ -142,9 +144,9 @@ func resolveWindow(from, until Bound, now time.Time) (window, error) {
 	if !from.given() {
 		from = defaultFrom()
 	}
-	w := window{from: from.resolve(now)}
+	w := window{from: from.Resolve(now)}
 	if until.given() {
-		w.until = until.resolve(now)
+		w.until = until.Resolve(now)
 		if w.until.Micros <= w.from.Micros {
 			return w, fmt.Errorf("until (%s) is not after from (%s)", w.until, w.from)
 		}

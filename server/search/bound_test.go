@@ -19,17 +19,17 @@ func TestBoundsAreReadAndFloored(t *testing.T) {
 		"2026-11-30T13:13:13.9999999+01:30": "2026-11-30T11:43:13.999999Z",
 		"0000-01-01T00:00:00Z":              "0000-01-01T00:00:00.000000Z",
 	} {
-		b, err := parseBound(s)
+		b, err := ParseBound(s)
 		if err != nil {
 			t.Errorf("%s: %v", s, err)
 			continue
 		}
-		if got := b.resolve(noon()).String(); got != want {
+		if got := b.Resolve(noon()).String(); got != want {
 			t.Errorf("%s is %s, want %s", s, got, want)
 		}
 	}
 	for _, s := range []string{"-", "-1", "-h", "-1y", "-1.5h", "--1h", "-1h30m", "1h", "+1h", "NOW", "2026-11-30", "2026-11-30T12:00Z", "-99999999999999999999s", "-36600w"} {
-		if b, err := parseBound(s); err == nil {
+		if b, err := ParseBound(s); err == nil {
 			t.Errorf("%s was read as %+v", s, b)
 		}
 	}

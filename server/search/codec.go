@@ -172,13 +172,13 @@ func (d *decoder) bound(name string) Bound {
 	if s == "" {
 		return Bound{}
 	}
-	b, err := parseBound(s)
+	b, err := ParseBound(s)
 	if err != nil {
 		text := "The parameter " + name + " is no time: " + err.Error() + "."
 		if strings.Contains(s, " ") {
 			text += " A + in a URL is a space; write it %2B."
 		}
-		d.invalid(name, s, acceptedBound, text)
+		d.invalid(name, s, AcceptedBound, text)
 		return Bound{}
 	}
 	return b

@@ -115,7 +115,7 @@ func sameBound(given, made Bound, frozen Instant) bool {
 	switch {
 	case !given.given():
 		return true
-	case given.relative():
+	case given.Relative():
 		return given == made
 	default:
 		return given.At == frozen
@@ -135,7 +135,7 @@ func (v *view) write(w *tokenWriter) {
 	w.instant(v.oldest)
 	for _, b := range []Bound{v.from, v.until} {
 		spelled := ""
-		if b.relative() {
+		if b.Relative() {
 			spelled = b.String()
 		}
 		w.bytes([]byte(spelled))
@@ -159,8 +159,8 @@ func readBound(r *tokenReader, frozen Instant) Bound {
 	if len(spelled) == 0 {
 		return Bound{At: frozen}
 	}
-	b, err := parseBound(string(spelled))
-	if err != nil || !b.relative() {
+	b, err := ParseBound(string(spelled))
+	if err != nil || !b.Relative() {
 		r.bad = true
 	}
 	return b
