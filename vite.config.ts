@@ -9,6 +9,9 @@ const backend = process.env.ORIEL_DEV_URL ?? "http://127.0.0.1:8080";
 
 export default defineConfig({
   root: "frontend",
+  // The server writes the path it is shown under before these; code that comes later is found from the
+  // file that asks for it.
+  base: "./",
   // Beside the packages, not in the root that is served.
   cacheDir: "../node_modules/.vite",
   plugins: [

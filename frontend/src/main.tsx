@@ -3,6 +3,7 @@ import { createRouter, RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { PageFailed } from "./features/shell/Failed.tsx";
+import { basePath } from "./lib/base.ts";
 import { ApiError } from "./lib/http.ts";
 import { formatQuery, parseQuery } from "./lib/search.ts";
 import { routeTree } from "./routeTree.gen.ts";
@@ -29,6 +30,7 @@ const queryClient = new QueryClient({
 
 const router = createRouter({
   routeTree,
+  basepath: basePath() || "/",
   parseSearch: parseQuery,
   stringifySearch: formatQuery,
   defaultPreload: false,

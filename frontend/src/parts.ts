@@ -12,3 +12,21 @@ export const EventPagePart = part(async () => {
   const { EventPage } = await import("#/features/event/EventPage.tsx");
   return { default: EventPage };
 });
+
+const access = () => import("#/features/shell/Access.tsx");
+
+export const SignInPart = part(async () => ({ default: (await access()).SignInPage }));
+export const SignInHerePart = part(async () => ({ default: (await access()).SignInHere }));
+export const SignedOutPart = part(async () => ({ default: (await access()).SignedOutPage }));
+export const NoRolePart = part(async () => ({ default: (await access()).NoRole }));
+export const RoleTooLowPart = part(async () => ({ default: (await access()).RoleTooLow }));
+
+export const TokensPart = part(async () => {
+  const { TokensPage } = await import("#/features/admin/TokensPage.tsx");
+  return { default: TokensPage };
+});
+
+export const AuditPart = part(async () => {
+  const { AuditPage } = await import("#/features/admin/AuditPage.tsx");
+  return { default: AuditPage };
+});

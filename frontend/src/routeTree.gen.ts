@@ -11,6 +11,11 @@
 import { Route as rootRouteImport } from "./routes/__root";
 import { Route as IndexRouteImport } from "./routes/index";
 import { Route as ExploreRouteImport } from "./routes/explore";
+import { Route as SignInRouteImport } from "./routes/sign-in";
+import { Route as SignedOutRouteImport } from "./routes/signed-out";
+import { Route as AdminIndexRouteImport } from "./routes/admin.index";
+import { Route as AdminAuditRouteImport } from "./routes/admin.audit";
+import { Route as AdminTokensRouteImport } from "./routes/admin.tokens";
 import { Route as EventsSplatRouteImport } from "./routes/events.$";
 
 const IndexRoute = IndexRouteImport.update({
@@ -23,6 +28,31 @@ const ExploreRoute = ExploreRouteImport.update({
   path: "/explore",
   getParentRoute: () => rootRouteImport,
 } as any);
+const SignInRoute = SignInRouteImport.update({
+  id: "/sign-in",
+  path: "/sign-in",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const SignedOutRoute = SignedOutRouteImport.update({
+  id: "/signed-out",
+  path: "/signed-out",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const AdminIndexRoute = AdminIndexRouteImport.update({
+  id: "/admin/",
+  path: "/admin/",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const AdminAuditRoute = AdminAuditRouteImport.update({
+  id: "/admin/audit",
+  path: "/admin/audit",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const AdminTokensRoute = AdminTokensRouteImport.update({
+  id: "/admin/tokens",
+  path: "/admin/tokens",
+  getParentRoute: () => rootRouteImport,
+} as any);
 const EventsSplatRoute = EventsSplatRouteImport.update({
   id: "/events/$",
   path: "/events/$",
@@ -32,31 +62,76 @@ const EventsSplatRoute = EventsSplatRouteImport.update({
 export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
   "/explore": typeof ExploreRoute;
+  "/sign-in": typeof SignInRoute;
+  "/signed-out": typeof SignedOutRoute;
+  "/admin/audit": typeof AdminAuditRoute;
+  "/admin/tokens": typeof AdminTokensRoute;
   "/events/$": typeof EventsSplatRoute;
+  "/admin/": typeof AdminIndexRoute;
 }
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
   "/explore": typeof ExploreRoute;
+  "/sign-in": typeof SignInRoute;
+  "/signed-out": typeof SignedOutRoute;
+  "/admin/audit": typeof AdminAuditRoute;
+  "/admin/tokens": typeof AdminTokensRoute;
   "/events/$": typeof EventsSplatRoute;
+  "/admin": typeof AdminIndexRoute;
 }
 export interface FileRoutesById {
   __root__: typeof rootRouteImport;
   "/": typeof IndexRoute;
   "/explore": typeof ExploreRoute;
+  "/sign-in": typeof SignInRoute;
+  "/signed-out": typeof SignedOutRoute;
+  "/admin/audit": typeof AdminAuditRoute;
+  "/admin/tokens": typeof AdminTokensRoute;
   "/events/$": typeof EventsSplatRoute;
+  "/admin/": typeof AdminIndexRoute;
 }
 export interface FileRouteTypes {
   fileRoutesByFullPath: FileRoutesByFullPath;
-  fullPaths: "/" | "/explore" | "/events/$";
+  fullPaths:
+    | "/"
+    | "/explore"
+    | "/sign-in"
+    | "/signed-out"
+    | "/admin/audit"
+    | "/admin/tokens"
+    | "/events/$"
+    | "/admin/";
   fileRoutesByTo: FileRoutesByTo;
-  to: "/" | "/explore" | "/events/$";
-  id: "__root__" | "/" | "/explore" | "/events/$";
+  to:
+    | "/"
+    | "/explore"
+    | "/sign-in"
+    | "/signed-out"
+    | "/admin/audit"
+    | "/admin/tokens"
+    | "/events/$"
+    | "/admin";
+  id:
+    | "__root__"
+    | "/"
+    | "/explore"
+    | "/sign-in"
+    | "/signed-out"
+    | "/admin/audit"
+    | "/admin/tokens"
+    | "/events/$"
+    | "/admin/";
   fileRoutesById: FileRoutesById;
 }
 export interface RootRouteChildren {
   IndexRoute: typeof IndexRoute;
   ExploreRoute: typeof ExploreRoute;
+  SignInRoute: typeof SignInRoute;
+  SignedOutRoute: typeof SignedOutRoute;
+  AdminAuditRoute: typeof AdminAuditRoute;
+  AdminTokensRoute: typeof AdminTokensRoute;
   EventsSplatRoute: typeof EventsSplatRoute;
+  AdminIndexRoute: typeof AdminIndexRoute;
 }
 
 declare module "@tanstack/react-router" {
@@ -75,6 +150,41 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof ExploreRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/sign-in": {
+      id: "/sign-in";
+      path: "/sign-in";
+      fullPath: "/sign-in";
+      preLoaderRoute: typeof SignInRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/signed-out": {
+      id: "/signed-out";
+      path: "/signed-out";
+      fullPath: "/signed-out";
+      preLoaderRoute: typeof SignedOutRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/admin/": {
+      id: "/admin/";
+      path: "/admin";
+      fullPath: "/admin/";
+      preLoaderRoute: typeof AdminIndexRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/admin/audit": {
+      id: "/admin/audit";
+      path: "/admin/audit";
+      fullPath: "/admin/audit";
+      preLoaderRoute: typeof AdminAuditRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/admin/tokens": {
+      id: "/admin/tokens";
+      path: "/admin/tokens";
+      fullPath: "/admin/tokens";
+      preLoaderRoute: typeof AdminTokensRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
     "/events/$": {
       id: "/events/$";
       path: "/events/$";
@@ -88,7 +198,12 @@ declare module "@tanstack/react-router" {
 const rootRouteChildren: RootRouteChildren = {
   IndexRoute: IndexRoute,
   ExploreRoute: ExploreRoute,
+  SignInRoute: SignInRoute,
+  SignedOutRoute: SignedOutRoute,
+  AdminAuditRoute: AdminAuditRoute,
+  AdminTokensRoute: AdminTokensRoute,
   EventsSplatRoute: EventsSplatRoute,
+  AdminIndexRoute: AdminIndexRoute,
 };
 export const routeTree = rootRouteImport
   ._addFileChildren(rootRouteChildren)

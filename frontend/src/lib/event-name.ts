@@ -1,4 +1,5 @@
 /** Names of events: `{source}:{id}`, every byte of either outside `A-Za-z0-9-._~` percent-encoded. */
+import { underBase } from "./base.ts";
 
 const prefix = "events/";
 
@@ -32,7 +33,7 @@ export function parseEventName(name: string): { source: string; id: string } | u
   }
 }
 
-/** The page of an event. The name is already escaped for a path. */
+/** The page of an event, for the browser. The name is already escaped for a path. */
 export function eventPath(name: string): string {
-  return `/events/${name}`;
+  return underBase(`/events/${name}`);
 }

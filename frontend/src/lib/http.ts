@@ -1,4 +1,5 @@
 import type { ErrorDetail, ErrorResponse } from "#/api/oriel.gen.ts";
+import { underBase } from "./base.ts";
 
 /** What the server, or the way to it, said no with. `code` is 0 where no answer came. */
 export class ApiError extends Error {
@@ -29,6 +30,11 @@ export class ApiError extends Error {
 
   get reason(): string {
     return this.details[0]?.reason ?? "";
+  }
+
+  /** Nobody is signed in, or no longer: the way on is to sign in. */
+  get signedOut(): boolean {
+    return this.code === 401 && (this.reason === "SIGN_IN_NEEDED" || this.reason === "SESSION_EXPIRED");
   }
 
   /** Whether the same request may well succeed a little later. */
@@ -77,6 +83,33 @@ async function failure(response: Response): Promise<ApiError> {
   });
 }
 
+/** Whether the same request may be answered when it is made again. */
+export function mayHelp(error: Error): boolean {
+  return !(error instanceof ApiError) || error.transient || error.code >= 500 || error.code === 429;
+}
+
+/** An error's codes as one line. */
+export function codesOf(error: ApiError): string {
+  const reasons = error.details.map(({ reason }) => reason);
+  const codes = new Set([error.status, ...reasons, error.requestId && `request ${error.requestId}`]);
+  return [...codes].filter(Boolean).join(" · ");
+}
+
+/** Whether who is asking may have changed: the session is over, or its role is another. */
+function concernsSession(error: ApiError): boolean {
+  return error.signedOut || (error.code === 403 && error.reason === "ROLE_MISSING");
+}
+
+const watchers = new Set<(error: ApiError) => void>();
+
+/** Calls back before a request fails because of the session, whichever request it is. */
+export function watchSession(watcher: (error: ApiError) => void): () => void {
+  watchers.add(watcher);
+  return () => {
+    watchers.delete(watcher);
+  };
+}
+
 /** What generated calls pass: a body may be spelled out as absent. */
 export type RequestOptions = Omit<RequestInit, "body"> & { body?: BodyInit | null | undefined };
 
@@ -85,11 +118,15 @@ export async function request<T>(url: string, options: RequestOptions = {}): Pro
   const { body = null, ...rest } = options;
   let response: Response;
   try {
-    response = await fetch(url, { credentials: "same-origin", ...rest, body });
+    response = await fetch(underBase(url), { credentials: "same-origin", ...rest, body });
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
     throw new ApiError({ code: 0, status: "UNREACHABLE", message: "The server does not answer.", cause });
   }
-  if (!response.ok) throw await failure(response);
+  if (!response.ok) {
+    const error = await failure(response);
+    if (concernsSession(error)) for (const tell of watchers) tell(error);
+    throw error;
+  }
   return (await response.json()) as T;
 }

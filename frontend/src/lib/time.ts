@@ -128,6 +128,25 @@ export function shortDay(time: string, zone: string): string {
   return dayAndMonth(wallOf(Date.parse(time), zone));
 }
 
+/** `28 Feb 2027` */
+export function fullDay(time: string, zone: string): string {
+  const wall = wallOf(Date.parse(time), zone);
+  return `${dayAndMonth(wall)} ${wall.year}`;
+}
+
+/** The day after one that is written `2027-02-28`, as it is written. */
+export function nextDay(date: string): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);
+}
+
+/** How long ago a minute is that something happened in: `under 1 min ago`, `12 min ago`, `3 h ago`. */
+export function minutesAgo(time: string, now: number): string {
+  const ms = Math.max(now - Date.parse(time), 0);
+  if (ms < 60_000) return "under 1 min ago";
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ago`;
+  return ms < 86_400_000 ? `${Math.floor(ms / 3_600_000)} h ago` : `${Math.floor(ms / 86_400_000)} d ago`;
+}
+
 /** `30 Nov 15:02:10` */
 export function shortTime(time: string, zone: string): string {
   const wall = wallOf(Date.parse(time), zone);
@@ -248,4 +267,18 @@ function instantOf(wall: Wall, zone: string): number {
 export function dayStart(time: string, zone: string): number {
   const wall = wallOf(Date.parse(time), zone);
   return instantOf({ ...wall, hour: 0, minute: 0, second: 0 }, zone);
+}
+
+/** A length in the largest unit that it has whole: `8 hours`, `1 minute`. */
+export function lengthText(ms: number): string {
+  const [size, unit] =
+    ms >= 2 * 86_400_000
+      ? [86_400_000, "day"]
+      : ms >= 3_600_000
+        ? [3_600_000, "hour"]
+        : ms >= 60_000
+          ? [60_000, "minute"]
+          : [1000, "second"];
+  const n = Math.floor(ms / size);
+  return `${n} ${unit}${n === 1 ? "" : "s"}`;
 }

@@ -1,11 +1,11 @@
 import { createFileRoute } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { PartFailed } from "#/features/shell/Failed.tsx";
+import { PagePartFailed, PartFailed } from "#/features/shell/Failed.tsx";
 import { DrawerPart, EventPagePart, ExplorerPart } from "#/parts.ts";
 import { Button } from "#/ui/controls.tsx";
 import { whenIdle } from "#/ui/part.tsx";
 
-export const Route = createFileRoute("/explore")({ component: Explore });
+export const Route = createFileRoute("/explore")({ component: Explore, loader: ExplorerPart.preload });
 
 function Explore() {
   // What opens an event is fetched after the first rows, so that it is there when the server is not.
@@ -20,11 +20,7 @@ function Explore() {
   return (
     <ExplorerPart
       onRows={onRows}
-      failed={(failure) => (
-        <main className="min-h-0 flex-1">
-          <PartFailed {...failure} />
-        </main>
-      )}
+      failed={PagePartFailed}
       detail={(props) => (
         <DrawerPart
           {...props}

@@ -10,7 +10,7 @@ export function Blank({
 }: {
   icon: IconName;
   heading: string;
-  headingLevel?: "h1" | "h2";
+  headingLevel?: "h1" | "h2" | "h3";
   children: ReactNode;
 }) {
   return (

@@ -1,14 +1,17 @@
 /** Buttons and the small pieces that stand beside them. */
 import type { ComponentProps, ReactNode } from "react";
 import { Icon, type IconName } from "./icons.tsx";
+import { useTip } from "./useTip.tsx";
 
-type Look = "plain" | "primary" | "ghost";
+type Look = "plain" | "primary" | "danger" | "ghost";
 type Size = "small" | "normal" | "large";
 
 const looks: Readonly<Record<Look, string>> = {
   plain: "border-line-2 bg-raised text-ink hover:bg-hover aria-disabled:border-line aria-disabled:bg-sunken",
   primary:
     "border-accent-fill bg-accent-fill text-on-accent hover:bg-accent-fill-hover font-semibold aria-disabled:border-line aria-disabled:bg-sunken",
+  danger:
+    "border-danger-fill bg-danger-fill text-on-danger font-semibold aria-disabled:border-line aria-disabled:bg-sunken",
   ghost: "border-transparent text-ink-2 hover:bg-hover hover:text-ink aria-disabled:bg-transparent",
 };
 
@@ -50,18 +53,32 @@ export function Button({
   type = "button",
   ...rest
 }: ButtonProps) {
+  const { props, tip, show } = useTip(unavailable);
+  const off = unavailable !== undefined;
   return (
-    <button
-      {...rest}
-      type={type}
-      className={`${buttonClass(look, size, children === undefined)} ${className}`}
-      aria-disabled={unavailable === undefined ? undefined : true}
-      title={unavailable ?? title}
-      onClick={unavailable === undefined ? onClick : undefined}
-    >
-      {icon && <Icon name={icon} className={children === undefined ? "" : "-ml-0.5"} />}
-      {children}
-    </button>
+    <>
+      <button
+        {...rest}
+        {...props}
+        type={type}
+        className={`${buttonClass(look, size, children === undefined)} ${className}`}
+        aria-disabled={off ? true : undefined}
+        title={off ? undefined : title}
+        onClick={
+          off
+            ? (event) => {
+                // Of a form that must not be sent now.
+                event.preventDefault();
+                show(event.currentTarget);
+              }
+            : onClick
+        }
+      >
+        {icon && <Icon name={icon} className={children === undefined ? "" : "-ml-0.5"} />}
+        {children}
+      </button>
+      {tip}
+    </>
   );
 }
 
@@ -135,9 +152,11 @@ export function Segments<T extends string>({
   );
 }
 
-type NoteLook = "info" | "warning" | "error";
+type NoteLook = "plain" | "accent" | "info" | "warning" | "error";
 
 const notes: Readonly<Record<NoteLook, { box: string; icon: string; name: IconName }>> = {
+  plain: { box: "bg-sunken", icon: "text-ink-3", name: "info" },
+  accent: { box: "bg-accent-tint", icon: "text-accent", name: "key" },
   info: { box: "bg-info-tint", icon: "text-info", name: "info" },
   warning: { box: "bg-warning-tint", icon: "text-warning", name: "alert" },
   error: { box: "bg-error-tint", icon: "text-error", name: "alert" },

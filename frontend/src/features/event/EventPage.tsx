@@ -1,6 +1,7 @@
 import { Link, useRouter, useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import type { EventDetail } from "#/api/oriel.gen.ts";
+import { underBase } from "#/lib/base.ts";
 import { parseEventName } from "#/lib/event-name.ts";
 import { ApiError } from "#/lib/http.ts";
 import { applyAction, formatQuery, type OpenEvent, type Params, writeSearch } from "#/lib/search.ts";
@@ -30,7 +31,7 @@ export function EventPage({ open }: { open: OpenEvent }) {
   useEffect(() => {
     document.title = `${event?.type ?? "Event"} · Oriel`;
   }, [event]);
-  const toExplorer = (params: Params) => router.history.push(`/explore${formatQuery(params)}`);
+  const toExplorer = (params: Params) => router.history.push(underBase(`/explore${formatQuery(params)}`));
   const window = event && around(event.occurredAt);
   const empty = {
     query: "",

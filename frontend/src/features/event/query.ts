@@ -1,6 +1,7 @@
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { type EventDetail, getEvent, getGetEventDataUrl } from "#/api/oriel.gen.ts";
+import { underBase } from "#/lib/base.ts";
 import { ApiError } from "#/lib/http.ts";
 import type { OpenEvent } from "#/lib/search.ts";
 
@@ -55,5 +56,5 @@ function isPassing(error: Error | null): boolean {
 
 /** Where the exact bytes are. */
 export function dataUrl(open: OpenEvent): string {
-  return getGetEventDataUrl(open.name, params(open));
+  return underBase(getGetEventDataUrl(open.name, params(open)));
 }

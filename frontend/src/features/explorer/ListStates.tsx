@@ -1,4 +1,4 @@
-import { ApiError } from "#/lib/http.ts";
+import { ApiError, codesOf, mayHelp } from "#/lib/http.ts";
 import type { Filter, Search } from "#/lib/search.ts";
 import { rangeText } from "#/lib/time.ts";
 import { Blank } from "#/ui/blank.tsx";
@@ -7,7 +7,7 @@ import { useCopy } from "#/ui/copy.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { useRetry } from "./StatusStrip.tsx";
 import type { Found, Run } from "./useRun.ts";
-import { codesOf, isLastDay, mayHelp, type WayOut } from "./ways-out.ts";
+import { isLastDay, type WayOut } from "./ways-out.ts";
 
 const widths: readonly (readonly [string, string, string])[] = [
   ["88%", "72%", "64%"],

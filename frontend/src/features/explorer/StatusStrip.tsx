@@ -1,12 +1,12 @@
 import { useEffect, useState } from "react";
-import { ApiError } from "#/lib/http.ts";
+import { ApiError, codesOf, mayHelp } from "#/lib/http.ts";
 import { timeOfDay } from "#/lib/time.ts";
 import { Button } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Slow } from "#/ui/slow.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import type { Run } from "./useRun.ts";
-import { codesOf, mayHelp, type WayOut } from "./ways-out.ts";
+import type { WayOut } from "./ways-out.ts";
 
 const drawerGap = "wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0";
 

@@ -1,20 +1,13 @@
-import { useId, useState } from "react";
-import { acceptedBounds, browserZone, offsetLabel, rangeText, readBound, relative, utc } from "#/lib/time.ts";
-import { Button, buttonClass, Segments } from "#/ui/controls.tsx";
+import { rangeText, relative } from "#/lib/time.ts";
+import { buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Popover } from "#/ui/popover.tsx";
+import { WindowChoices, windowName } from "#/ui/window-choices.tsx";
 import { useZoneSwitch } from "#/ui/zone.tsx";
 import type { Found } from "./useRun.ts";
 
 export const defaultFrom = "-24h";
 const presets = ["-15m", "-1h", "-6h", "-24h", "-7d", "-30d"] as const;
-
-/** Of a window that ends now; others are told by their dates. */
-function windowName(from: string | undefined, until: string | undefined): string | undefined {
-  const span = relative(from ?? defaultFrom);
-  const endsNow = until === undefined || until === "now";
-  return span && span.ms > 0 && endsNow ? `Last ${span.name}` : undefined;
-}
 
 export function TimePicker({
   from,
@@ -35,7 +28,7 @@ export function TimePicker({
 }) {
   const { zone } = useZoneSwitch();
   const range = literalRange(from, until, outdated ? undefined : found, zone);
-  const sliding = windowName(from, until);
+  const sliding = windowName(from ?? defaultFrom, until);
   const fixed = sliding === undefined;
   const name = sliding ?? "Fixed window";
   return (
@@ -61,9 +54,11 @@ export function TimePicker({
         ),
       }}
     >
-      <Choices
+      <WindowChoices
         from={from}
         until={until}
+        presets={presets}
+        usual={defaultFrom}
         onChoose={(nextFrom, nextUntil) => {
           onOpenChange(false);
           onChange(nextFrom, nextUntil);
@@ -90,168 +85,4 @@ function literalRange(
   const end = until === undefined ? undefined : instant(until);
   if (Number.isNaN(Date.parse(start)) || (end !== undefined && Number.isNaN(Date.parse(end)))) return "";
   return rangeText(start, end, zone);
-}
-
-function Choices({
-  from,
-  until,
-  onChoose,
-}: {
-  from: string | undefined;
-  until: string | undefined;
-  onChoose: (from: string | undefined, until: string | undefined) => void;
-}) {
-  const { zone, setZone } = useZoneSwitch();
-  const [now] = useState(Date.now);
-  const form = useId();
-  return (
-    <>
-      <ul className="mb-2 border-b border-line pb-2" aria-label="Windows that end now">
-        {presets.map((preset) => {
-          const span = relative(preset);
-          const chosen = until === undefined && (from ?? defaultFrom) === preset;
-          return (
-            <li key={preset}>
-              <button
-                type="button"
-                aria-pressed={chosen}
-                className="flex h-10 w-full items-center rounded-2 px-2 text-left hover:bg-hover aria-pressed:bg-accent-tint aria-pressed:text-accent wide:h-7"
-                onClick={() => onChoose(preset === defaultFrom ? undefined : preset, undefined)}
-              >
-                Last {span?.name}
-                <span className="ml-auto mono-11 text-ink-3">
-                  {rangeText(new Date(now - (span?.ms ?? 0)).toISOString(), undefined, zone, now)}
-                </span>
-              </button>
-            </li>
-          );
-        })}
-      </ul>
-      <AbsoluteForm id={form} from={from} until={until} now={now} onChoose={onChoose} />
-      {/* In sight however little of the rest is. */}
-      <div className="sticky -bottom-2 -mx-2 mt-2 -mb-2 flex flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 text-ink-2">
-        Zone
-        <ZoneSegments zone={zone} onChange={setZone} />
-        <span className="flex-1" />
-        <Button type="submit" look="primary" form={form}>
-          Apply
-        </Button>
-      </div>
-    </>
-  );
-}
-
-function ZoneSegments({ zone, onChange }: { zone: string; onChange: (zone: string) => void }) {
-  const own = browserZone();
-  const options = [
-    { value: utc, label: "UTC" },
-    { value: own, label: "Browser", title: own },
-    { value: zone, label: zone },
-  ].filter((option, index, all) => all.findIndex(({ value }) => value === option.value) === index);
-  return <Segments label="Time zone" value={zone} options={options} onChange={onChange} />;
-}
-
-/** A bound as it stands in a text field: relative as it is, a time in the zone's clock. */
-function fieldText(bound: string | undefined, zone: string): string {
-  if (bound === undefined) return "";
-  const ms = Date.parse(bound);
-  if (relative(bound) || Number.isNaN(ms)) return bound;
-  const local = new Date(ms).toLocaleString("sv-SE", { timeZone: zone });
-  return local + (/\.\d+/.exec(bound)?.[0] ?? "");
-}
-
-function AbsoluteForm({
-  id,
-  from,
-  until,
-  now,
-  onChoose,
-}: {
-  id: string;
-  from: string | undefined;
-  until: string | undefined;
-  now: number;
-  onChoose: (from: string | undefined, until: string | undefined) => void;
-}) {
-  const { zone } = useZoneSwitch();
-  const [fromText, setFrom] = useState(() => fieldText(from ?? defaultFrom, zone));
-  const [untilText, setUntil] = useState(() => fieldText(until, zone));
-  const [tried, setTried] = useState(false);
-  const hint = useId();
-  // As in the API: without one it is a day.
-  const start = fromText.trim() === "" ? { value: undefined } : readBound(fromText, zone, now);
-  const end = untilText.trim() === "" ? { value: undefined } : readBound(untilText, zone, now);
-  const fault = faultOf(start, end, now);
-  return (
-    <form
-      id={id}
-      className="grid grid-cols-[48px_minmax(0,1fr)] items-center gap-x-2 gap-y-1.5 px-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setTried(true);
-        if (fault === undefined && "value" in start && "value" in end) onChoose(start.value, end.value);
-      }}
-    >
-      <Bound label="From" text={fromText} onText={setFrom} describedBy={hint} placeholder={defaultFrom} />
-      <Bound
-        label="Until"
-        text={untilText}
-        onText={setUntil}
-        describedBy={hint}
-        placeholder="open: later events show"
-      />
-      <p id={hint} className={`col-span-2 min-h-8 ${tried && fault ? "text-error" : "text-ink-3"}`}>
-        {tried && fault
-          ? fault
-          : `Times in ${zone === utc ? utc : `${zone} (${offsetLabel(now, zone)})`}, such as ${acceptedBounds}.`}
-      </p>
-    </form>
-  );
-}
-
-function faultOf(
-  start: { value: string | undefined } | { error: string },
-  end: { value: string | undefined } | { error: string },
-  now: number,
-): string | undefined {
-  if ("error" in start) return `From: ${start.error}`;
-  if ("error" in end) return `Until: ${end.error}`;
-  if (end.value === undefined) return undefined;
-  const instant = (bound: string) => now - (relative(bound)?.ms ?? now - Date.parse(bound));
-  return instant(end.value) > instant(start.value ?? defaultFrom)
-    ? undefined
-    : "Until must be later than From.";
-}
-
-function Bound({
-  label,
-  text,
-  onText,
-  describedBy,
-  placeholder,
-}: {
-  label: string;
-  text: string;
-  onText: (text: string) => void;
-  describedBy: string;
-  placeholder: string;
-}) {
-  const id = useId();
-  return (
-    <>
-      <label htmlFor={id} className="text-ink-2">
-        {label}
-      </label>
-      <input
-        id={id}
-        value={text}
-        placeholder={placeholder}
-        aria-describedby={describedBy}
-        autoComplete="off"
-        spellCheck={false}
-        onChange={(event) => onText(event.currentTarget.value)}
-        className="h-11 rounded-2 border border-line-3 bg-surface px-2 font-mono text-[16px]/4 placeholder:text-ink-3 wide:h-7 wide:text-[12px]/4"
-      />
-    </>
-  );
 }

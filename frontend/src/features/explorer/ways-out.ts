@@ -1,4 +1,3 @@
-import { ApiError } from "#/lib/http.ts";
 import type { Search } from "#/lib/search.ts";
 
 /** Another search that may go where this one did not. */
@@ -29,16 +28,4 @@ export function waysOut(search: Search, show: (next: Partial<Search>) => void): 
     ways.push({ label: "Last 24 hours", take: () => show({ from: undefined, until: undefined }) });
   }
   return ways;
-}
-
-/** Whether the same request may be answered when it is made again. */
-export function mayHelp(error: Error): boolean {
-  return !(error instanceof ApiError) || error.transient || error.code >= 500 || error.code === 429;
-}
-
-/** An error's codes as one line. */
-export function codesOf(error: ApiError): string {
-  const reasons = error.details.map(({ reason }) => reason);
-  const codes = new Set([error.status, ...reasons, error.requestId && `request ${error.requestId}`]);
-  return [...codes].filter(Boolean).join(" · ");
 }

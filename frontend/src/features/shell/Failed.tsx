@@ -1,9 +1,11 @@
 import { type ErrorComponentProps, useRouter } from "@tanstack/react-router";
+import { underBase } from "#/lib/base.ts";
 import { Button, Note } from "#/ui/controls.tsx";
 import { Mark } from "#/ui/icons.tsx";
+import type { FailedPart } from "#/ui/part.tsx";
 
 /** Where the code of a part of the page did not come. */
-export function PartFailed({ error, retry }: { error: Error; retry: () => void }) {
+export function PartFailed({ error, retry }: FailedPart) {
   return (
     <div className="p-4">
       <Note
@@ -15,6 +17,15 @@ export function PartFailed({ error, retry }: { error: Error; retry: () => void }
         The server does not answer, or it has a newer version of the app. Reload takes the newer one.
       </Note>
     </div>
+  );
+}
+
+/** In the place of a whole page. */
+export function PagePartFailed(failure: FailedPart) {
+  return (
+    <main className="min-h-0 flex-1">
+      <PartFailed {...failure} />
+    </main>
   );
 }
 
@@ -39,7 +50,10 @@ export function AppFailed(props: ErrorComponentProps) {
   return (
     <>
       <header className="flex h-12 flex-none items-center border-b border-line bg-surface px-4 wide:h-11 wide:px-3">
-        <a href="/explore" className="flex h-8 items-center gap-2 rounded-2 text-[14px]/5 font-semibold">
+        <a
+          href={underBase("/explore")}
+          className="flex h-8 items-center gap-2 rounded-2 text-[14px]/5 font-semibold"
+        >
           <Mark />
           Oriel
         </a>

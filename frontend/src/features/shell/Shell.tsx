@@ -1,29 +1,67 @@
-import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
-import { ApiError } from "#/lib/http.ts";
+import { useRouterState } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useState } from "react";
+import { forgetFarewell } from "#/lib/signed-out.ts";
+import { NoRolePart, SignedOutPart, SignInHerePart, SignInPart } from "#/parts.ts";
+import { AccessProvider } from "#/ui/access.tsx";
 import { useKeys } from "#/ui/keys.tsx";
+import { PagePartFailed } from "./Failed.tsx";
 import { KeyHelp } from "./KeyHelp.tsx";
-import { NoSession } from "./NoSession.tsx";
-import { sessionQuery } from "./session.ts";
+import { NoSignIn } from "./NoSession.tsx";
+import { TabBar } from "./nav.tsx";
+import { SignedOutNote } from "./SignedOutNote.tsx";
 import { TopBar } from "./TopBar.tsx";
+import { type SessionState, useSessionWatch } from "./useSessionWatch.ts";
 
 /** The frame of every page: the bar, the key help, and the page where the caller may see one. */
 export function Shell({ children }: { children: ReactNode }) {
-  const session = useQuery(sessionQuery);
+  const state = useSessionWatch();
+  const { session, over, error } = state;
   const [help, setHelp] = useState(false);
+  const [stayed, setStayed] = useState<Error>();
   useKeys({
     "?": (event) => {
       event.preventDefault();
       setHelp(true);
     },
   });
-  const { error } = session;
-  const refused = error instanceof ApiError && [401, 403].includes(error.code) ? error : undefined;
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const within = path !== "/sign-in" && path !== "/signed-out";
+  useEffect(() => {
+    if (session && !over && within) forgetFarewell();
+  }, [session, over, within]);
+  const page =
+    path === "/sign-in" ? (
+      <SignInPart state={state} failed={PagePartFailed} />
+    ) : path === "/signed-out" ? (
+      <SignedOutPart state={state} failed={PagePartFailed} />
+    ) : (
+      <Inside state={state}>{children}</Inside>
+    );
   return (
-    <>
-      <TopBar session={session.data} onHelp={() => setHelp(true)} />
-      {refused ? <NoSession error={refused} /> : children}
+    <AccessProvider session={session}>
+      <TopBar state={state} onHelp={() => setHelp(true)} />
+      {page}
+      {within && session && <TabBar />}
       {help && <KeyHelp onClose={() => setHelp(false)} />}
-    </>
+      {within && over && session && error !== stayed && (
+        <SignedOutNote session={session} onStay={() => setStayed(error)} />
+      )}
+    </AccessProvider>
   );
+}
+
+/**
+ * The page that was asked for, once it is known who asks. Of someone whose session is over while it
+ * is open it stays; where there was none, sign-in takes its place under its address.
+ */
+function Inside({ state, children }: { state: SessionState; children: ReactNode }) {
+  const { session, error, pending } = state;
+  if (pending) return <main className="min-h-0 flex-1" />;
+  if (!session && error?.signedOut)
+    return <SignInHerePart state={state} error={error} failed={PagePartFailed} />;
+  if (!session && (error?.code === 401 || error?.code === 403)) return <NoSignIn error={error} />;
+  if (session?.kind === "person" && session.roles.length === 0) {
+    return <NoRolePart session={session} failed={PagePartFailed} />;
+  }
+  return children;
 }
