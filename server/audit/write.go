@@ -76,6 +76,14 @@ func (o *Operation) End(ctx context.Context, err error) error {
 		return errors.New("an operation ends by itself with an error only")
 	}
 	outcome, detail := verdict(err)
+	return o.EndAs(ctx, outcome, detail)
+}
+
+// EndAs is End with an outcome, refused or failed, and a detail of the caller's own.
+func (o *Operation) EndAs(ctx context.Context, outcome, detail string) error {
+	if outcome != Refused && outcome != Failed {
+		return fmt.Errorf("an operation does not end by itself as %q", outcome)
+	}
 	row := o.row
 	row.Outcome, row.Detail = &outcome, cut(detail, maxDetail)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeFor)

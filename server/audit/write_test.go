@@ -150,6 +150,9 @@ func TestAnErrorEndsAnOperation(t *testing.T) {
 			if err := op.End(gone, nil); err == nil {
 				t.Error("an end without an error is taken")
 			}
+			if err := op.EndAs(gone, Done, ""); err == nil {
+				t.Error("what was done is taken without its effect")
+			}
 		})
 	}
 }

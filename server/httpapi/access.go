@@ -2,12 +2,14 @@ package httpapi
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/gofiber/fiber/v2"
 
+	"oriel/server/audit"
 	"oriel/server/auth"
 	"oriel/server/cloudevents"
 )
@@ -39,6 +41,9 @@ type route struct {
 	checked   bool // its parameters are those of openapi.yaml, held against it here
 	most      int  // bytes of body; 0: none is read
 	handler   fiber.Handler
+
+	also  func(url.Values, *findings) // what openapi.yaml cannot say of a checked route's parameters
+	audit string                      // the action of which an attempt without access is on the record
 
 	operation *openapi3.Operation // of a checked route
 	body      *openapi3.Schema    // of a JSON body
@@ -76,12 +81,17 @@ func (s *Server) table() ([]route, error) {
 		{method: get, pattern: "/v1/installation", api: "/v1/installation", access: public, checked: true, handler: api.GetInstallation},
 		{method: post, pattern: ReportPath, api: ReportPath, access: public, reports: true, most: jsonBytes, handler: api.ReportPolicyViolation},
 		{method: get, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminRead, checked: true, handler: bound.ListTokens},
-		{method: post, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminWrite, checked: true, most: jsonBytes, handler: api.CreateToken},
-		{method: post, pattern: `/v1/tokens/:token\:revoke`, api: "/v1/tokens/{token}:revoke", access: canAdminWrite, checked: true, most: jsonBytes, handler: func(c *fiber.Ctx) error {
-			return api.RevokeToken(c, strings.Clone(c.Params("token")))
+		{method: post, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminWrite, checked: true, most: jsonBytes, audit: audit.ActionTokenCreate, handler: api.CreateToken},
+		{method: post, pattern: `/v1/tokens/:token\:revoke`, api: "/v1/tokens/{token}:revoke", access: canAdminWrite, checked: true, most: jsonBytes, audit: audit.ActionTokenRevoke, handler: func(c *fiber.Ctx) error {
+			return api.RevokeToken(c, callOf(c).token)
 		}},
-		{method: get, pattern: "/v1/auditEntries", api: "/v1/auditEntries", access: canAdminRead, checked: true, handler: bound.ListAuditEntries},
-		{method: get, pattern: `/v1/auditEntries\:export`, api: "/v1/auditEntries:export", access: canAdminRead, checked: true, stream: true, handler: bound.ExportAuditEntries},
+		{method: get, pattern: "/v1/auditEntries", api: "/v1/auditEntries", access: canAdminRead, checked: true, also: checkBounds, handler: bound.ListAuditEntries},
+		{method: get, pattern: `/v1/auditEntries\:export`, api: "/v1/auditEntries:export", access: canAdminRead, checked: true, also: checkBounds, stream: true, audit: audit.ActionAuditExport, handler: func(c *fiber.Ctx) error {
+			if c.Method() == fiber.MethodHead {
+				return headOfExport(c)
+			}
+			return bound.ExportAuditEntries(c)
+		}},
 	}
 	if s.deps.Publisher != nil {
 		routes = append(routes,

@@ -84,14 +84,11 @@ func (s *Server) authorize(c *fiber.Ctx, call *call) error {
 		var public *fault.Error
 		s.limits.tried(call.address, credential, err == nil, errors.As(err, &public) && public.Kind == fault.Unauthenticated)
 	}
-	if err == nil {
-		err = s.allow(call.route.access, p)
-	}
 	if err != nil {
 		return err
 	}
-	call.principal = p
-	return nil
+	call.principal = p // who is refused is known too
+	return s.allow(call.route.access, p)
 }
 
 // stillAllowed verifies a call's credential and access again, as a stream does while it lasts.

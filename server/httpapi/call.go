@@ -27,6 +27,7 @@ type call struct {
 	session   string     // the value of the session's cookie, where that is what the caller is known by
 	principal *auth.Principal
 	event     string // the {event} of the path, undecoded
+	token     string // the {token} of the path
 	query     string // undecoded
 
 	// Of a request with a body.

@@ -151,8 +151,9 @@ func (s *Server) guard(r *route) fiber.Handler {
 		if err := s.checkRate(r, call); err != nil {
 			return err
 		}
+		call.token = strings.Clone(c.Params("token"))
 		if err := s.authorize(c, call); err != nil {
-			return err
+			return s.refused(c.UserContext(), call, err)
 		}
 		if r.ingest {
 			if err := s.limits.ingestCredential.take(call.principal.ID); err != nil {

@@ -36,6 +36,9 @@ func (r *route) checkParameters(c *fiber.Ctx, call *call) error {
 		}
 		checkParameter(p, query[name], found)
 	}
+	if r.also != nil {
+		r.also(query, found)
+	}
 	return found.err()
 }
 

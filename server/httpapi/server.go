@@ -15,15 +15,14 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.opentelemetry.io/otel/trace"
 
-	"oriel/server/audit"
 	"oriel/server/auth"
 	"oriel/server/auth/oidc"
 	"oriel/server/ingest"
@@ -88,11 +87,6 @@ type provider interface {
 	Verify(ctx context.Context, jwt string) (*auth.Principal, error)
 }
 
-// record is an *audit.Log.
-type record interface {
-	Record(ctx context.Context, tx pgx.Tx, e audit.Entry) error
-}
-
 type readiness interface {
 	Readiness() telemetry.Readiness
 }
@@ -101,32 +95,35 @@ type readiness interface {
 // replica without that role answers 404 there. Without Sessions and Provider nobody signs in; a Provider
 // alone verifies JWTs. Sessions need an Audit.
 type Deps struct {
-	Config    Config
-	Publisher publisher
-	Search    searcher
-	SPA       fiber.Handler
-	Tokens    verifier
-	Sessions  sessions
-	Provider  provider
-	Audit     record
-	Health    readiness
-	Tracer    trace.Tracer
-	Log       *slog.Logger
-	Registry  *prometheus.Registry
+	Config     Config
+	Publisher  publisher
+	Search     searcher
+	SPA        fiber.Handler
+	Tokens     verifier
+	TokenAdmin tokenAdmin
+	Sessions   sessions
+	Provider   provider
+	Audit      record
+	Health     readiness
+	Tracer     trace.Tracer
+	Log        *slog.Logger
+	Registry   *prometheus.Registry
 }
 
 // Server is the HTTP server.
 type Server struct {
-	deps    Deps
-	app     *fiber.App
-	routes  []route
-	metrics *metrics
-	sayer   sayer
-	limits  *limits
-	csp     *reports
-	site    atomic.Pointer[site]
-	conns   atomic.Pointer[listener]
-	ending  atomic.Bool
+	deps     Deps
+	app      *fiber.App
+	routes   []route
+	metrics  *metrics
+	sayer    sayer
+	limits   *limits
+	refusals refusals
+	csp      *reports
+	site     atomic.Pointer[site]
+	conns    atomic.Pointer[listener]
+	ending   atomic.Bool
+	streams  sync.WaitGroup // answers that go on after their handler
 
 	base   context.Context // ends only when a stop runs out of time
 	cancel context.CancelFunc
@@ -161,7 +158,7 @@ func New(deps Deps) (*Server, error) {
 		return nil, fmt.Errorf("public URL %q: cookies of people would travel in the open: it must be https", deps.Config.PublicURL)
 	}
 	s := &Server{deps: deps, metrics: newMetrics(deps.Registry), limits: newLimits(deps.Config.Limits, deps.Registry)}
-	s.csp = newReports(deps.Log, deps.Registry)
+	s.csp, s.refusals = newReports(deps.Log, deps.Registry), newRefusals(deps.Registry)
 	s.sayer.log = deps.Log
 	s.site.Store(at)
 	s.base, s.cancel = context.WithCancel(context.Background())
@@ -239,6 +236,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	err := s.app.ShutdownWithContext(ctx)
 	s.cancel()
 	tracked.closeAll()
+	s.streams.Wait() // their connections are closed and their context has ended
 	if err != nil {
 		return fmt.Errorf("drain http: %w", err)
 	}
