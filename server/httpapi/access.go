@@ -80,18 +80,26 @@ func (s *Server) table() ([]route, error) {
 		{method: post, pattern: `/v1/session\:signOut`, api: "/v1/session:signOut", access: onlyPerson, checked: true, most: jsonBytes, handler: api.SignOut},
 		{method: get, pattern: "/v1/installation", api: "/v1/installation", access: public, checked: true, handler: api.GetInstallation},
 		{method: post, pattern: ReportPath, api: ReportPath, access: public, reports: true, most: jsonBytes, handler: api.ReportPolicyViolation},
-		{method: get, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminRead, checked: true, handler: bound.ListTokens},
-		{method: post, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminWrite, checked: true, most: jsonBytes, audit: audit.ActionTokenCreate, handler: api.CreateToken},
-		{method: post, pattern: `/v1/tokens/:token\:revoke`, api: "/v1/tokens/{token}:revoke", access: canAdminWrite, checked: true, most: jsonBytes, audit: audit.ActionTokenRevoke, handler: func(c *fiber.Ctx) error {
-			return api.RevokeToken(c, callOf(c).token)
-		}},
-		{method: get, pattern: "/v1/auditEntries", api: "/v1/auditEntries", access: canAdminRead, checked: true, also: checkBounds, handler: bound.ListAuditEntries},
-		{method: get, pattern: `/v1/auditEntries\:export`, api: "/v1/auditEntries:export", access: canAdminRead, checked: true, also: checkBounds, stream: true, audit: audit.ActionAuditExport, handler: func(c *fiber.Ctx) error {
-			if c.Method() == fiber.MethodHead {
-				return headOfExport(c)
-			}
-			return bound.ExportAuditEntries(c)
-		}},
+	}
+	if s.deps.TokenAdmin != nil && s.deps.Audit != nil {
+		routes = append(routes,
+			route{method: get, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminRead, checked: true, handler: bound.ListTokens},
+			route{method: post, pattern: "/v1/tokens", api: "/v1/tokens", access: canAdminWrite, checked: true, most: jsonBytes, audit: audit.ActionTokenCreate, handler: api.CreateToken},
+			route{method: post, pattern: `/v1/tokens/:token\:revoke`, api: "/v1/tokens/{token}:revoke", access: canAdminWrite, checked: true, most: jsonBytes, audit: audit.ActionTokenRevoke, handler: func(c *fiber.Ctx) error {
+				return api.RevokeToken(c, callOf(c).token)
+			}},
+		)
+	}
+	if s.deps.Audit != nil {
+		routes = append(routes,
+			route{method: get, pattern: "/v1/auditEntries", api: "/v1/auditEntries", access: canAdminRead, checked: true, also: checkBounds, handler: bound.ListAuditEntries},
+			route{method: get, pattern: `/v1/auditEntries\:export`, api: "/v1/auditEntries:export", access: canAdminRead, checked: true, also: checkBounds, stream: true, audit: audit.ActionAuditExport, handler: func(c *fiber.Ctx) error {
+				if c.Method() == fiber.MethodHead {
+					return headOfExport(c)
+				}
+				return bound.ExportAuditEntries(c)
+			}},
+		)
 	}
 	if s.deps.Publisher != nil {
 		routes = append(routes,

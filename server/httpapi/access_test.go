@@ -6,30 +6,41 @@ import (
 	"strings"
 	"testing"
 
+	"oriel/server/auth"
 	"oriel/server/fault"
 )
 
 // wanted is the access of every route, written down a second time on purpose.
 func wanted() map[string]access {
 	return map[string]access{
-		"GET /health/live":            public,
-		"GET /health/ready":           public,
-		"GET /metrics":                public,
-		"GET /*":                      public,
-		"GET /v1/session":             anyone,
-		"GET /v1/events":              canRead,
-		"GET /v1/events:snapshot":     canRead,
-		"GET /v1/events/:event":       canRead,
-		"GET /v1/events/:event/data":  canRead,
-		"POST /v1/events":             canWrite,
-		"POST /v1/events:batchCreate": canWrite,
-		"POST /v1/events:validate":    canWrite,
+		"GET /health/live":              public,
+		"GET /health/ready":             public,
+		"GET /metrics":                  public,
+		"GET /*":                        public,
+		"GET /auth/sign-in":             public,
+		"GET /auth/callback":            public,
+		"GET /v1/session":               anyone,
+		"POST /v1/session:signOut":      onlyPerson,
+		"GET /v1/installation":          public,
+		"POST /v1/cspReports":           public,
+		"GET /v1/tokens":                canAdminRead,
+		"POST /v1/tokens":               canAdminWrite,
+		"POST /v1/tokens/:token:revoke": canAdminWrite,
+		"GET /v1/auditEntries":          canAdminRead,
+		"GET /v1/auditEntries:export":   canAdminRead,
+		"GET /v1/events":                canRead,
+		"GET /v1/events:snapshot":       canRead,
+		"GET /v1/events/:event":         canRead,
+		"GET /v1/events/:event/data":    canRead,
+		"POST /v1/events":               canWrite,
+		"POST /v1/events:batchCreate":   canWrite,
+		"POST /v1/events:validate":      canWrite,
 	}
 }
 
 func TestEveryRouteDeclaresItsAccessAndEveryDeclarationIsARoute(t *testing.T) {
 	t.Parallel()
-	e := start(t)
+	e := startPeople(t)
 	declared := map[string]access{}
 	for i := range e.routes {
 		r := &e.routes[i]
@@ -41,8 +52,14 @@ func TestEveryRouteDeclaresItsAccessAndEveryDeclarationIsARoute(t *testing.T) {
 		if declared[name] != a {
 			t.Errorf("%s is %q in the table, want %q", name, declared[name], a)
 		}
-		if path, ok := strings.CutPrefix(name, "GET "); ok && declared["HEAD "+path] != a {
-			t.Errorf("HEAD %s is %q in the table, want %q", path, declared["HEAD "+path], a)
+		if path, ok := strings.CutPrefix(name, "GET "); ok {
+			head, want := declared["HEAD "+path], a
+			if strings.HasPrefix(path, "/auth/") { // where HEAD would use up a sign-in
+				want = ""
+			}
+			if head != want {
+				t.Errorf("HEAD %s is %q in the table, want %q", path, head, want)
+			}
 		}
 	}
 	routed := map[string]bool{}
@@ -75,7 +92,7 @@ func TestTheTableAndTheSpecificationHaveTheSameOperations(t *testing.T) {
 			specified = append(specified, method+" "+path)
 		}
 	}
-	for _, r := range start(t).routes {
+	for _, r := range startPeople(t).routes {
 		if r.api != "" {
 			served = append(served, r.method+" "+r.api)
 		}
@@ -87,75 +104,248 @@ func TestTheTableAndTheSpecificationHaveTheSameOperations(t *testing.T) {
 	}
 }
 
-func TestEveryGuardedRouteRefusesWhoMayNot(t *testing.T) {
-	t.Parallel()
-	e := start(t)
-	for name, need := range wanted() {
-		if need == public {
-			continue
+// credential is a way to come, and what a route of each access says to it.
+type credential struct {
+	header []string
+	// verdict is the status and the reason; 0 where the route takes the caller.
+	verdict func(need access) (int, string)
+}
+
+func credentials() map[string]credential {
+	bearer := func(token string) []string { return []string{"Authorization", "Bearer " + token, "Host", "events.example.com"} }
+	cookie := func(value string) []string {
+		return []string{"Cookie", "__Host-oriel=" + value, "Host", "events.example.com", "Origin", "https://events.example.com"}
+	}
+	always := func(code int, reason string) func(access) (int, string) {
+		return func(access) (int, string) { return code, reason }
+	}
+	// On what only programs may, a cookie is as good as nothing.
+	session := func(verdict func(access) (int, string)) func(access) (int, string) {
+		return func(need access) (int, string) {
+			if need == canWrite {
+				return 401, fault.ReasonTokenMissing
+			}
+			return verdict(need)
 		}
-		method, path, _ := strings.Cut(name, " ")
-		path = strings.Replace(path, ":event", "urn%3Ahome%3A1:1", 1)
-		path = strings.Replace(path, "/eventsurn%3Ahome%3A1:1s", "/events:events", 1)
-		t.Run(name+" without a token", func(t *testing.T) {
-			t.Parallel()
-			r := e.do(e.request(method, path, "", "Host", "events.example.com", "Origin", "https://events.example.com"))
-			r.failure(t, 401, fault.ReasonTokenMissing)
-			if got := r.Header.Get("WWW-Authenticate"); got != `Bearer realm="oriel"` {
-				t.Errorf("challenge %q", got)
+	}
+	holder := func(scopes ...string) func(access) (int, string) {
+		return func(need access) (int, string) {
+			if need == anyone || slices.Contains(scopes, string(need)) {
+				return 0, ""
 			}
-		})
-		if need == anyone {
-			continue
+			return 403, fault.ReasonScopeMissing
 		}
-		if need == canWrite {
-			for what, header := range map[string][]string{
-				"a command line without a token": nil,
-				"another site's page":            {"Origin", "https://evil.example.net", "Sec-Fetch-Site", "cross-site"},
-				"a name that is not ours":        {"Host", "10.0.0.7:8080"},
-			} {
-				t.Run(name+" from "+what, func(t *testing.T) {
-					t.Parallel()
-					r := e.do(e.request(method, path, "", header...))
-					r.failure(t, 401, fault.ReasonTokenMissing)
-					if got := r.Header.Get("WWW-Authenticate"); got != `Bearer realm="oriel"` {
-						t.Errorf("challenge %q", got)
-					}
-				})
+	}
+	member := func(role string) func(access) (int, string) {
+		return session(func(need access) (int, string) {
+			if need == anyone || need == onlyPerson || slices.Contains(auth.RoleScopes(role), string(need)) {
+				return 0, ""
 			}
-			for _, credentials := range []string{"Basic YTpi", "orl_writer"} {
-				t.Run(name+" with the credentials "+credentials, func(t *testing.T) {
-					t.Parallel()
-					r := e.do(e.request(method, path, "", "Authorization", credentials))
-					f := r.failure(t, 401, fault.ReasonTokenInvalid)
-					if !strings.Contains(f.Message, "Authorization: Bearer orl_") || f.Details[0].Metadata["accepted"] == "" {
-						t.Errorf("%+v does not say what is accepted", f)
-					}
-					if got := r.Header.Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") {
-						t.Errorf("challenge %q", got)
-					}
-				})
-			}
-		}
-		t.Run(name+" without the scope", func(t *testing.T) {
-			t.Parallel()
-			r := e.do(e.request(method, path, nobody))
-			f := r.failure(t, 403, fault.ReasonScopeMissing)
-			if !strings.Contains(f.Message, string(need)) || !strings.Contains(r.Header.Get("WWW-Authenticate"), `scope="`+string(need)+`"`) {
-				t.Errorf("%q and %q do not name %s", f.Message, r.Header.Get("WWW-Authenticate"), need)
-			}
+			return 403, fault.ReasonRoleMissing
 		})
 	}
+	ended := session(always(401, fault.ReasonSessionExpired))
+	return map[string]credential{
+		"no credentials":             {[]string{"Host", "events.example.com", "Origin", "https://events.example.com"}, session(always(401, fault.ReasonSignInNeeded))},
+		"a forged token":             {bearer("orl_unknown"), always(401, fault.ReasonTokenInvalid)},
+		"an expired token":           {bearer("orl_expired"), always(401, fault.ReasonTokenInvalid)},
+		"a JWT for another audience": {bearer("ey.other"), always(401, fault.ReasonTokenInvalid)},
+		"a forged cookie":            {cookie(opaque("forged")), ended},
+		"an expired session":         {cookie(expiredCookie), ended},
+		"a cookie of another shape":  {cookie("short"), session(always(401, fault.ReasonSignInNeeded))},
+		"two cookies":                {cookie(adminCookie + "; __Host-oriel=" + analystCookie), session(always(401, fault.ReasonSignInNeeded))},
+		"a cookie of another name":   {cookie("x; oriel=" + adminCookie + "; __Secure-oriel=" + adminCookie), session(always(401, fault.ReasonSignInNeeded))},
+		"a bad token and a cookie":   {append(bearer("orl_unknown"), cookie(adminCookie)...), always(401, fault.ReasonTokenInvalid)},
+		"a token without scopes":     {bearer(nobody), holder()},
+		"a read-only token":          {bearer(reader), holder(auth.ScopeEventsRead)},
+		"a writing token":            {bearer(writer), holder(auth.ScopeEventsWrite)},
+		"an admin's token":           {bearer(keeper), holder(auth.ScopeAdminRead, auth.ScopeAdminWrite)},
+		"a workload's JWT":           {bearer("ey.writer"), holder(auth.ScopeEventsWrite)},
+		"a person without a role":    {cookie(guestCookie), member("")},
+		"an analyst's session":       {cookie(analystCookie), member(auth.RoleAnalyst)},
+		"an operator's session":      {cookie(operatorCookie), member(auth.RoleOperator)},
+		"an admin's session":         {cookie(adminCookie), member(auth.RoleAdmin)},
+	}
+}
+
+// Every line of the table meets every credential, over a socket. A new route is met too, or fails here.
+func TestEveryRouteMeetsEveryCredential(t *testing.T) {
+	t.Parallel()
+	ways := credentials()
+	p := startPeople(t)
+	opened := map[access]map[bool]int{}
+	for i := range p.routes {
+		r := &p.routes[i]
+		need, decided := wanted()[r.method+" "+routeLabel(&call{route: r})]
+		if !decided {
+			t.Errorf("nobody decided on %s %s", r.method, r.pattern)
+			continue
+		}
+		path := pathOf(t, r)
+		for name, way := range ways {
+			code, reason := way.verdict(need)
+			if need == public {
+				code = 0
+			}
+			if opened[need] == nil {
+				opened[need] = map[bool]int{}
+			}
+			opened[need][code == 0]++
+			for _, method := range r.methods() {
+				t.Run(method+" "+path+" with "+name, func(t *testing.T) {
+					t.Parallel()
+					p := p
+					if need == onlyPerson { // signing out ends what the others come with
+						p = startPeople(t)
+					}
+					answer := p.do(p.request(method, path, "", way.header...))
+					switch refused := answer.StatusCode == 401 || answer.StatusCode == 403; {
+					case code == 0 && refused:
+						t.Errorf("refused with %d %s", answer.StatusCode, answer.body)
+					case code == 0 || method == http.MethodHead && answer.StatusCode == code:
+					default:
+						f := answer.failure(t, code, reason)
+						checkRefusal(t, need, f, answer.Header.Get("WWW-Authenticate"))
+					}
+				})
+			}
+		}
+	}
+	for need, n := range opened {
+		if need != public && (n[true] == 0 || n[false] == 0) {
+			t.Errorf("of the credentials %d open and %d do not open what needs %s", n[true], n[false], need)
+		}
+	}
 	t.Cleanup(func() {
-		if n := len(e.publisher.all()); n != 0 {
-			t.Errorf("%d refused requests reached the publisher", n)
+		if n := len(p.publisher.all()); n != opened[canWrite][true] {
+			t.Errorf("%d requests reached the publisher, want %d", n, opened[canWrite][true])
 		}
 	})
 }
 
-func TestCredentialsThatAreNotAccepted(t *testing.T) {
+// pathOf is a path that a route matches.
+func pathOf(t *testing.T, r *route) string {
+	t.Helper()
+	path := strings.ReplaceAll(r.pattern, `\:`, "\x00")
+	for parameter, value := range map[string]string{":event": "urn%3Ahome%3A1:1", ":token": "7", "*": "explore"} {
+		path = strings.ReplaceAll(path, parameter, value)
+	}
+	if strings.Contains(strings.ReplaceAll(path, "1:1", ""), ":") {
+		t.Fatalf("say what to put into %s", r.pattern)
+	}
+	return strings.ReplaceAll(path, "\x00", ":")
+}
+
+// checkRefusal looks for what a caller needs in order to get further.
+func checkRefusal(t *testing.T, need access, f Error, challenge string) {
+	t.Helper()
+	d := f.Details[0]
+	switch d.Reason {
+	case fault.ReasonTokenMissing, fault.ReasonSignInNeeded, fault.ReasonSessionExpired:
+		if challenge != `Bearer realm="oriel"` {
+			t.Errorf("challenge %q", challenge)
+		}
+	case fault.ReasonTokenInvalid:
+		if !strings.HasPrefix(challenge, `Bearer realm="oriel", error="invalid_token"`) {
+			t.Errorf("challenge %q", challenge)
+		}
+	case fault.ReasonScopeMissing:
+		want := `Bearer realm="oriel", error="insufficient_scope", scope="` + string(need) + `"`
+		if need == onlyPerson {
+			want = ""
+		}
+		if challenge != want || need != onlyPerson && !strings.Contains(f.Message, string(need)) {
+			t.Errorf("challenge %q, message %q", challenge, f.Message)
+		}
+	case fault.ReasonRoleMissing:
+		if d.Metadata["accepted"] != auth.RoleFor(string(need)) || !slices.Contains([]string{"none", "analyst", "operator"}, d.Metadata["value"]) ||
+			!strings.Contains(f.Message, d.Metadata["accepted"]) || !strings.Contains(f.Message, "it@example.com") || challenge != "" {
+			t.Errorf("%+v, challenge %q", f, challenge)
+		}
+	}
+}
+
+func TestWithoutAProviderACallerIsAskedForAToken(t *testing.T) {
 	t.Parallel()
 	e := start(t)
+	for _, r := range e.routes {
+		if r.access == public {
+			continue
+		}
+		for what, header := range map[string][]string{
+			"a browser":                  {"Host", "events.example.com", "Origin", "https://events.example.com"},
+			"a cookie, which is nothing": {"Host", "events.example.com", "Origin", "https://events.example.com", "Cookie", "__Host-oriel=" + adminCookie},
+		} {
+			t.Run(r.method+" "+r.pattern+" from "+what, func(t *testing.T) {
+				t.Parallel()
+				answer := e.do(e.request(r.method, pathOf(t, &r), "", header...))
+				checkRefusal(t, r.access, answer.failure(t, 401, fault.ReasonTokenMissing), answer.Header.Get("WWW-Authenticate"))
+			})
+		}
+	}
+	t.Run("and a JWT is none", func(t *testing.T) {
+		t.Parallel()
+		e.do(e.request("GET", "/v1/session", "ey.writer")).failure(t, 401, fault.ReasonTokenInvalid)
+	})
+}
+
+func TestWhatOnlyATokenOpensLeadsNoBrowserAnywhere(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	for what, header := range map[string][]string{
+		"a command line without a token": nil,
+		"another site's page":            {"Origin", "https://evil.example.net", "Sec-Fetch-Site", "cross-site"},
+		"a name that is not ours":        {"Host", "10.0.0.7:8080"},
+		"an admin":                       {"Host", "events.example.com", "Origin", "https://events.example.com", "Cookie", "__Host-oriel=" + adminCookie},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			for _, path := range []string{"/v1/events", "/v1/events:batchCreate", "/v1/events:validate"} {
+				r := p.do(p.request("POST", path, "", header...))
+				checkRefusal(t, canWrite, r.failure(t, 401, fault.ReasonTokenMissing), r.Header.Get("WWW-Authenticate"))
+			}
+		})
+	}
+	for _, scheme := range []string{"Basic YTpi", "orl_writer"} {
+		f := p.do(p.request("POST", "/v1/events", "", "Authorization", scheme)).failure(t, 401, fault.ReasonTokenInvalid)
+		if !strings.Contains(f.Message, "Authorization: Bearer orl_") || f.Details[0].Metadata["accepted"] == "" {
+			t.Errorf("%+v does not say what is accepted", f)
+		}
+	}
+	if n := len(p.publisher.all()); n != 0 {
+		t.Errorf("%d refused requests reached the publisher", n)
+	}
+}
+
+func TestAStreamLosesItsCallerWhenTheyMayNoMore(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	for i := range p.routes {
+		r := &p.routes[i]
+		if r.stream {
+			of := &call{route: r, session: adminCookie}
+			if err := p.stillAllowed(t.Context(), of); err != nil {
+				t.Errorf("%s: %v", r.pattern, err)
+			}
+			of.session = analystCookie
+			if err := p.stillAllowed(t.Context(), of); fault.Of(err).Kind != fault.PermissionDenied {
+				t.Errorf("%s: whose role was taken away goes on: %v", r.pattern, err)
+			}
+			of.session = expiredCookie
+			if err := p.stillAllowed(t.Context(), of); fault.Of(err).Kind != fault.Unauthenticated {
+				t.Errorf("%s: whose session has ended goes on: %v", r.pattern, err)
+			}
+			of.session, of.shape.authorization = "", "Bearer orl_unknown"
+			if err := p.stillAllowed(t.Context(), of); fault.Of(err).Kind != fault.Unauthenticated {
+				t.Errorf("%s: whose token was revoked goes on: %v", r.pattern, err)
+			}
+		}
+	}
+}
+
+func TestCredentialsThatAreNotAccepted(t *testing.T) {
+	t.Parallel()
+	e := startPeople(t)
 	for name, c := range map[string]struct {
 		authorization string
 		code          int
@@ -167,6 +357,7 @@ func TestCredentialsThatAreNotAccepted(t *testing.T) {
 		"an empty token":                       {"Bearer ", 401, fault.ReasonTokenInvalid, "", ""},
 		"another scheme":                       {"Basic YTpi", 401, fault.ReasonTokenInvalid, `error="invalid_token"`, ""},
 		"a token nobody can check at the time": {"Bearer orl_away", 503, fault.ReasonDatabaseUnavailable, "", "2"},
+		"a JWT nobody can check at the time":   {"Bearer ey.away", 503, fault.ReasonProviderUnavailable, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -131,7 +131,7 @@ func (s *Server) baseHeaders(c *fiber.Ctx, call *call) {
 	c.Set(fiber.HeaderXFrameOptions, "DENY")
 	c.Set("Cross-Origin-Opener-Policy", "same-origin")
 	c.Set("Cross-Origin-Resource-Policy", "same-origin")
-	if strings.HasPrefix(c.Path(), "/v1") {
+	if strings.HasPrefix(c.Path(), "/v1") || strings.HasPrefix(c.Path(), "/auth/") {
 		c.Set(fiber.HeaderCacheControl, "no-store")
 	}
 }

@@ -100,6 +100,7 @@ func quoted(s string) string {
 // too large, malformed or late, and closes the connection after it.
 func (s *Server) unroutable(c *fiber.Ctx, err error) error {
 	call := newCall()
+	call.address = clientAddress(c.Context().RemoteIP(), "", nil) // its header block is no reading
 	lingerOnClose(c.Context().Conn())
 	status := fiber.StatusBadRequest
 	if framework := (*fiber.Error)(nil); errors.As(err, &framework) {

@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	exportStall = 30 * time.Second // a client that takes nothing for so long is gone
 	exportFlush = 100              // entries
 	exportSoon  = time.Second      // or after so long
 )
@@ -206,7 +205,7 @@ func (x *export) line(v any) error {
 		return fmt.Errorf("encode a line of the export: %w", err)
 	}
 	if now := time.Now(); now.Sub(x.moved) > exportSoon {
-		if err := x.conn.SetWriteDeadline(now.Add(exportStall)); err != nil {
+		if err := x.conn.SetWriteDeadline(now.Add(x.s.stall)); err != nil {
 			return fmt.Errorf("%w: %w", errGone, err)
 		}
 		x.moved = now

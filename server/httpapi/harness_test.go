@@ -45,6 +45,7 @@ const (
 	writer = "orl_writer"
 	reader = "orl_reader"
 	nobody = "orl_nobody"
+	keeper = "orl_keeper" // reads and writes what admins do
 )
 
 // callers are tokens by their text; the database is away for the one that is not in it.
@@ -56,6 +57,8 @@ func (callers) Verify(_ context.Context, bearer string) (*auth.Principal, error)
 		return &auth.Principal{Kind: auth.KindToken, ID: "tokens/1", Name: "writer", Scopes: []string{auth.ScopeEventsWrite}, SourcePrefixes: []string{"urn:home:"}}, nil
 	case reader:
 		return &auth.Principal{Kind: auth.KindToken, ID: "tokens/2", Name: "reader", Scopes: []string{auth.ScopeEventsRead}}, nil
+	case keeper:
+		return &auth.Principal{Kind: auth.KindToken, ID: "tokens/4", Name: "keeper", Scopes: []string{auth.ScopeAdminRead, auth.ScopeAdminWrite}}, nil
 	case nobody:
 		return &auth.Principal{Kind: auth.KindToken, ID: "tokens/3", Name: "nobody"}, nil
 	case "orl_away":

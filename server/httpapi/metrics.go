@@ -91,7 +91,7 @@ func (s *sayer) say(ctx context.Context, call *call, method string, public *faul
 			return
 		}
 	}
-	s.log.Log(ctx, level, "request failed", "request_id", call.id, "route", routeLabel(call), "method", methodLabel(method),
+	s.log.Log(ctx, level, "request failed", "request_id", call.id, "address", call.address.String(), "route", routeLabel(call), "method", methodLabel(method),
 		"code", public.Kind.Code(), "reason", public.Violations[0].Reason, "error", cause, "left_out", silent)
 }
 

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -85,17 +86,17 @@ func TestUnsafeMethodsComeFromOurOwnPageOrCarryAToken(t *testing.T) {
 	})
 }
 
-func TestDemoSignsInTheBrowserOfThisMachineOnly(t *testing.T) {
+func TestASessionIsForPagesOfOurOwn(t *testing.T) {
 	t.Parallel()
-	e := start(t, demo)
-	_, port, _ := net.SplitHostPort(e.addr)
+	p := startPeople(t, demo)
+	_, port, _ := net.SplitHostPort(p.addr)
 	for name, c := range map[string]struct {
 		method, path string
 		header       []string
 		code         int
 		reason       string
 	}{
-		"reading as the analyst":            {"GET", "/v1/events", nil, 200, ""},
+		"reading":                           {"GET", "/v1/events", nil, 200, ""},
 		"reading by the name":               {"GET", "/v1/events", []string{"Host", "localhost:" + port}, 200, ""},
 		"reading over IPv6":                 {"GET", "/v1/events", []string{"Host", "[::1]:" + port}, 200, ""},
 		"reading from our own page":         {"GET", "/v1/events", []string{"Sec-Fetch-Site", "same-origin"}, 200, ""},
@@ -106,14 +107,14 @@ func TestDemoSignsInTheBrowserOfThisMachineOnly(t *testing.T) {
 		"reading from a foreign page":       {"GET", "/v1/events", []string{"Origin", "https://evil.example.net"}, 403, fault.ReasonOriginNotAllowed},
 		"reading by the name from its page": {"GET", "/v1/events", []string{"Host", "localhost:" + port, "Origin", "http://localhost:" + port, "Sec-Fetch-Site", "same-origin"}, 200, ""},
 		"reading by a name from another's":  {"GET", "/v1/events", []string{"Host", "127.0.0.1:" + port, "Origin", "http://localhost:" + port}, 403, fault.ReasonOriginNotAllowed},
-		"writing by the name from its page": {"POST", "/v1/session", []string{"Host", "localhost:" + port, "Origin", "http://localhost:" + port}, 405, fault.ReasonMethodNotAllowed},
 		"publishing without a token":        {"POST", "/v1/events", nil, 401, fault.ReasonTokenMissing},
-		"publishing as the analyst":         {"POST", "/v1/events", []string{"Sec-Fetch-Site", "same-origin"}, 401, fault.ReasonTokenMissing},
+		"publishing from our own page":      {"POST", "/v1/events", []string{"Sec-Fetch-Site", "same-origin"}, 401, fault.ReasonTokenMissing},
 		"a bad token does not fall back":    {"GET", "/v1/events", []string{"Authorization", "Bearer orl_x"}, 401, fault.ReasonTokenInvalid},
+		"an odd scheme does not fall back":  {"GET", "/v1/events", []string{"Authorization", "Basic YTpi"}, 401, fault.ReasonTokenInvalid},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := e.do(e.request(c.method, c.path, "", c.header...))
+			r := p.do(p.request(c.method, c.path, "", append(c.header, "Cookie", "oriel_"+port+"="+analystCookie)...))
 			if c.reason != "" {
 				r.failure(t, c.code, c.reason)
 			} else if r.StatusCode != c.code {
@@ -121,11 +122,46 @@ func TestDemoSignsInTheBrowserOfThisMachineOnly(t *testing.T) {
 			}
 		})
 	}
-	t.Run("the session says so", func(t *testing.T) {
-		t.Parallel()
-		r := e.do(e.request("GET", "/v1/session", ""))
-		golden(t, "session_demo.json", indented(t, r.body, ""))
-	})
+}
+
+func TestAnUnsafeRequestWithASessionComesFromOurOwnPage(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		header []string
+		pass   bool
+	}{
+		"our own page":                                 {[]string{"Origin", "https://events.example.com", "Sec-Fetch-Site", "same-origin"}, true},
+		"our own page in an old browser":               {[]string{"Origin", "https://events.example.com"}, true},
+		"neither Origin nor fetch metadata":            {nil, false},
+		"another site":                                 {[]string{"Origin", "https://evil.example.net", "Sec-Fetch-Site", "cross-site"}, false},
+		"another site in an old browser":               {[]string{"Origin", "https://evil.example.net"}, false},
+		"a sibling subdomain":                          {[]string{"Origin", "https://blog.example.com", "Sec-Fetch-Site", "same-site"}, false},
+		"a sibling that names no origin":               {[]string{"Sec-Fetch-Site", "same-site"}, false},
+		"a subdomain of ours":                          {[]string{"Origin", "https://x.events.example.com"}, false},
+		"an opaque origin":                             {[]string{"Origin", "null"}, false},
+		"another scheme":                               {[]string{"Origin", "http://events.example.com"}, false},
+		"another port":                                 {[]string{"Origin", "https://events.example.com:8443"}, false},
+		"a form that a person typed to":                {[]string{"Sec-Fetch-Site", "none"}, false},
+		"an empty bearer token does not open the gate": {[]string{"Origin", "https://evil.example.net", "Authorization", "Bearer"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := startPeople(t)
+			req := p.request("POST", "/v1/session:signOut", "", append(c.header, "Host", "events.example.com", "Cookie", "__Host-oriel="+analystCookie, "Content-Type", "application/json")...)
+			req.Body, req.ContentLength = io.NopCloser(strings.NewReader("{}")), 2
+			r := p.do(req)
+			if c.pass {
+				if r.StatusCode != http.StatusOK || p.desk.knows(analystCookie) {
+					t.Errorf("got %d %s", r.StatusCode, r.body)
+				}
+				return
+			}
+			r.failure(t, 403, fault.ReasonOriginNotAllowed)
+			if !p.desk.knows(analystCookie) {
+				t.Error("the session has ended")
+			}
+		})
+	}
 }
 
 func TestDemoRefusesAListenerThatOthersReach(t *testing.T) {
@@ -147,9 +183,23 @@ func TestDemoRefusesAListenerThatOthersReach(t *testing.T) {
 	}
 }
 
+func TestThePathOfAPublicURL(t *testing.T) {
+	t.Parallel()
+	for public, want := range map[string]string{
+		"": "", "https://a": "", "https://a/": "", "https://a/oriel": "/oriel", "https://a/oriel/": "/oriel", "https://a:1/x/y-1_2.3~4/": "/x/y-1_2.3~4", "https://a/x/v1": "/x/v1",
+	} {
+		if got, err := BasePath(public); got != want || err != nil {
+			t.Errorf("%s has %q, %v", public, got, err)
+		}
+	}
+}
+
 func TestPublicURLsThatMakeNoOrigin(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"events.example.com", "ftp://events.example.com", "https://", "https://u:p@a", "https://a?x=1"} {
+	for _, bad := range []string{"events.example.com", "ftp://events.example.com", "https://", "https://u:p@a", "https://a?x=1", "https://a#x", "https://:80",
+		"https://a/v1", "https://a/auth/x", "https://a/health", "https://a/metrics", "https://a/x//y", "https://a/../x", "https://a/./x",
+		"https://a/x%20y", "https://a/x%2fy", "https://a/<x>", "https://a/é", "https://a/a;b",
+	} {
 		if _, err := siteOf(bad); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}

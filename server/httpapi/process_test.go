@@ -46,7 +46,7 @@ func TestPagesAndTheirPolicy(t *testing.T) {
 		if r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), "<title>Oriel</title>") {
 			t.Errorf("%s answers %d %s", path, r.StatusCode, r.body)
 		}
-		if got := r.Header.Get("Content-Security-Policy"); got != spa.DocumentPolicy {
+		if got := r.Header.Get("Content-Security-Policy"); got != spa.DocumentPolicy+"; report-uri "+ReportPath {
 			t.Errorf("%s has policy %q", path, got)
 		}
 		if got := r.Header.Get("Cache-Control"); got != "no-cache" {

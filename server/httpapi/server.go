@@ -91,8 +91,8 @@ type readiness interface {
 	Readiness() telemetry.Readiness
 }
 
-// Deps are the parts behind the edge. A nil Publisher, Search or SPA leaves its routes unserved: a
-// replica without that role answers 404 there. Without Sessions and Provider nobody signs in; a Provider
+// Deps are the parts behind the edge. A nil Publisher, Search, SPA, TokenAdmin or Audit leaves its routes
+// unserved: a replica without that role answers 404 there. Without Sessions and Provider nobody signs in; a Provider
 // alone verifies JWTs. Sessions need an Audit.
 type Deps struct {
 	Config     Config
@@ -124,6 +124,7 @@ type Server struct {
 	conns    atomic.Pointer[listener]
 	ending   atomic.Bool
 	streams  sync.WaitGroup // answers that go on after their handler
+	stall    time.Duration  // a client of a stream that takes nothing for so long is gone
 
 	base   context.Context // ends only when a stop runs out of time
 	cancel context.CancelFunc
@@ -136,6 +137,7 @@ const (
 	idleTimeout    = 2 * time.Minute // above the 90 s of Go's client, so that the client closes first
 	defaultBound   = 30 * time.Second
 	defaultRecheck = 15 * time.Second
+	defaultStall   = 30 * time.Second
 	noFrameworkCap = 1 << 40 // the framework's body limit; ours is in body.go
 )
 
@@ -157,7 +159,10 @@ func New(deps Deps) (*Server, error) {
 	if host := at.plain(); host != "" && deps.Sessions != nil {
 		return nil, fmt.Errorf("public URL %q: cookies of people would travel in the open: it must be https", deps.Config.PublicURL)
 	}
-	s := &Server{deps: deps, metrics: newMetrics(deps.Registry), limits: newLimits(deps.Config.Limits, deps.Registry)}
+	if deps.Sessions != nil && deps.Audit == nil {
+		return nil, errors.New("sessions without a record of who signs in")
+	}
+	s := &Server{deps: deps, stall: defaultStall, metrics: newMetrics(deps.Registry), limits: newLimits(deps.Config.Limits, deps.Registry)}
 	s.csp, s.refusals = newReports(deps.Log, deps.Registry), newRefusals(deps.Registry)
 	s.sayer.log = deps.Log
 	s.site.Store(at)

@@ -189,9 +189,7 @@ func endOf(p *auth.Principal) time.Time {
 	return p.Session.Expires
 }
 
-// redirect answers with an address; nobody keeps it.
 func redirect(c *fiber.Ctx, status int, address string) error {
-	c.Set(fiber.HeaderCacheControl, "no-store")
 	c.Set(fiber.HeaderLocation, escaped(address))
 	c.Status(status)
 	return nil

@@ -147,7 +147,7 @@ func shown(path string) string {
 // checkable refuses a schema with what check does not know, so that nothing of openapi.yaml is passed over.
 func checkable(s *openapi3.Schema) error {
 	if s.OneOf != nil || s.AnyOf != nil || s.AllOf != nil || s.Not != nil || s.MultipleOf != nil || s.Nullable ||
-		s.MinProps != 0 || s.MaxProps != nil || s.Discriminator != nil || len(s.Type.Slice()) != 1 {
+		s.MinProps != 0 || s.MaxProps != nil || s.Discriminator != nil || s.ExclusiveMin.IsSet() || s.ExclusiveMax.IsSet() || len(s.Type.Slice()) != 1 {
 		return errors.New("a schema has a keyword that requests are not checked for")
 	}
 	if s.Format != "" && s.Format != "date-time" && s.Format != "int32" {
@@ -246,8 +246,10 @@ func checkString(s *openapi3.Schema, text, path string, found *findings) {
 	switch {
 	case strings.ContainsFunc(text, unprintable):
 		found.add(path, shown(path)+" has a control character; only line feeds and tabs may be in it.", "accepted", "text without control characters")
-	case length < s.MinLength:
+	case length == 0 && s.MinLength > 0:
 		found.add(path, shown(path)+" must not be empty.")
+	case length < s.MinLength:
+		found.add(path, fmt.Sprintf("%s is shorter than %d characters.", shown(path), s.MinLength), "limit", strconv.FormatUint(s.MinLength, 10))
 	case s.MaxLength != nil && length > *s.MaxLength:
 		found.add(path, fmt.Sprintf("%s is longer than %d characters.", shown(path), *s.MaxLength), "limit", strconv.FormatUint(*s.MaxLength, 10))
 	case s.Pattern == blank && strings.TrimSpace(text) == "":
