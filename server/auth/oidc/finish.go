@@ -56,9 +56,6 @@ func (p *Provider) Finish(ctx context.Context, back Callback) (*auth.Identity, e
 	if err != nil {
 		return nil, p.notSignedIn(err)
 	}
-	if who.Name == "" {
-		who.Name = who.Subject
-	}
 	who.RefreshToken, who.IDToken = token.RefreshToken, idToken
 	return who, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // identify says who a person is and looks the role up: in the ID token, at userinfo, in the access token.
-// id may be nil, as a refresh need not bring one; then the subject is what the others say, or empty.
+// id may be nil, as a refresh need not bring one; then the subject is what the others say.
 func (p *Provider) identify(ctx context.Context, m *metadata, id claims, accessToken string) (*auth.Identity, error) {
 	subject, _ := id["sub"].(string)
 	value, there := find(id, p.cfg.RoleClaim)
@@ -45,17 +45,21 @@ func (p *Provider) identify(ctx context.Context, m *metadata, id claims, accessT
 		p.log.Warn("the role claim is in a source of its own, which is not asked: let the provider put it into the token",
 			"claim", p.cfg.RoleClaim, "subject", subject)
 	}
-	if !there && id == nil {
-		return nil, errNoRoleSource
+	if subject == "" || !there && id == nil {
+		return nil, errNoSource
 	}
-	return &auth.Identity{
+	who := &auth.Identity{
 		Issuer: p.cfg.Issuer, Subject: subject, Name: called(id, info), Email: emailOf(id, info), Role: p.role(value),
-	}, nil
+	}
+	if who.Name == "" {
+		who.Name = subject
+	}
+	return who, nil
 }
 
-// errNoRoleSource says that a refresh brought nothing that the role could be read from: not that there is
-// no role.
-var errNoRoleSource = errors.New("the refresh brought no ID token, and the role claim is nowhere else")
+// errNoSource says that a refresh brought nothing that the person and the role could be read from: not
+// that there is no role.
+var errNoSource = errors.New("the refresh brought no ID token, and the role claim with its subject is nowhere else")
 
 // userinfo asks for the claims of a person who is, where subject is known, this one.
 func (p *Provider) userinfo(ctx context.Context, m *metadata, accessToken, subject string) (claims, error) {

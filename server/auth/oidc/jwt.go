@@ -72,7 +72,7 @@ func idTokenKind() kind {
 
 func accessTokenKind() kind {
 	k := machineKind()
-	k.bytes, k.patient = providerBytes, true
+	k.bytes = providerBytes
 	return k
 }
 

@@ -3,6 +3,7 @@ package oidc
 import (
 	"context"
 	"errors"
+	"time"
 
 	"golang.org/x/oauth2"
 
@@ -15,12 +16,16 @@ import (
 //
 // The identity's RefreshToken is the one to use next; the one given may not be used again. So it is there
 // with fault.Unavailable too, in an identity that is else empty, where the provider gave a new one before
-// it failed: keep it. Nor does the end of ctx cut a refresh short, for the new token would be lost.
+// it failed: keep it. Nor does a caller that leaves cut a refresh short, for the new token would be lost;
+// a deadline of ctx counts.
 //
-// Subject is empty where the provider did not say it, else the caller must compare it with the session's.
-// Name, Email and IDToken are empty where the provider did not say them again.
+// Whether it is still the same person the caller must look at. IDToken is empty where no new one came.
 func (p *Provider) Refresh(ctx context.Context, refreshToken string) (*auth.Identity, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), signInTime)
+	latest := time.Now().Add(signInTime)
+	if deadline, ok := ctx.Deadline(); ok && deadline.Before(latest) {
+		latest = deadline
+	}
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), latest)
 	defer cancel()
 	m, err := p.discovery.metadata(ctx)
 	if err != nil {
@@ -66,7 +71,7 @@ func (p *Provider) notRefreshed(err error) error {
 	code, ours := refused(err)
 	r := (*refusal)(nil)
 	switch {
-	case errors.As(err, &r), errors.Is(err, errNoRoleSource):
+	case errors.As(err, &r), errors.Is(err, errNoSource):
 		p.log.Warn("a session ends: its refresh does not hold", "error", err)
 	case code == "" || ours:
 		// We who are not known is a mistake in the provider's configuration or ours, not the person's end.
