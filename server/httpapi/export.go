@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	exportFlush = 100              // entries
-	exportSoon  = time.Second      // or after so long
+	exportFlush = 100         // entries
+	exportSoon  = time.Second // or after so long
 )
 
 // ExportAuditEntries streams every entry of a filter. The export is an operation itself, and its own intent is

@@ -188,7 +188,6 @@ func (i *issuer) Verify(_ context.Context, jwt string) (*auth.Principal, error) 
 
 // book keeps what goes on the record.
 type book struct {
-	record // of the rest nothing is asked
 	mu      sync.Mutex
 	entries []audit.Entry
 	fail    error
