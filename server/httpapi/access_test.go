@@ -112,7 +112,9 @@ type credential struct {
 }
 
 func credentials() map[string]credential {
-	bearer := func(token string) []string { return []string{"Authorization", "Bearer " + token, "Host", "events.example.com"} }
+	bearer := func(token string) []string {
+		return []string{"Authorization", "Bearer " + token, "Host", "events.example.com"}
+	}
 	cookie := func(value string) []string {
 		return []string{"Cookie", "__Host-oriel=" + value, "Host", "events.example.com", "Origin", "https://events.example.com"}
 	}

@@ -155,3 +155,11 @@ func TestDataIsADownloadOfTheExactBytes(t *testing.T) {
 		e.do(e.request("GET", "/v1/events/a:b/data", reader)).failure(t, 404, fault.ReasonNotFound)
 	})
 }
+
+// notFound finds nothing and keeps the name that it was asked for.
+func notFound(asked *string) func(string, url.Values) (*search.Detail, error) {
+	return func(name string, _ url.Values) (*search.Detail, error) {
+		*asked = name
+		return nil, fault.New(fault.NotFound, fault.ReasonNotFound, "There is no such event.")
+	}
+}
