@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { ApiError, request } from "./http.ts";
+import { ApiError, request, watchSession } from "./http.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -54,4 +54,34 @@ test("no answer is an error of its own that may pass", async () => {
 test("an abort stays an abort", async () => {
   vi.stubGlobal("fetch", () => Promise.reject(new DOMException("stop", "AbortError")));
   await expect(request("/v1/x")).rejects.toMatchObject({ name: "AbortError" });
+});
+
+function refusal(code: number, reason: string): () => Promise<Response> {
+  const details = [{ reason, domain: "oriel", message: "", metadata: {} }];
+  const error = { code, message: "No.", status: "X", requestId: "req_3", details };
+  return async () => Response.json({ error }, { status: code });
+}
+
+test("whoever watches the session hears of its end, and of a role that is not there, before the request fails", async () => {
+  const heard: string[] = [];
+  const stop = watchSession((error) => heard.push(error.reason));
+  for (const [code, reason] of [
+    [401, "SESSION_EXPIRED"],
+    [401, "SIGN_IN_NEEDED"],
+    [403, "ROLE_MISSING"],
+    // Of a token, or of something else.
+    [401, "TOKEN_INVALID"],
+    [403, "SCOPE_MISSING"],
+    [403, "ORIGIN_NOT_ALLOWED"],
+  ] as const) {
+    const before = heard.length;
+    const error = await failureOf(refusal(code, reason));
+    expect(error.signedOut).toBe(code === 401 && reason !== "TOKEN_INVALID");
+    expect(heard.length - before).toBe(
+      ["SESSION_EXPIRED", "SIGN_IN_NEEDED", "ROLE_MISSING"].includes(reason) ? 1 : 0,
+    );
+  }
+  stop();
+  await failureOf(refusal(401, "SESSION_EXPIRED"));
+  expect(heard).toEqual(["SESSION_EXPIRED", "SIGN_IN_NEEDED", "ROLE_MISSING"]);
 });

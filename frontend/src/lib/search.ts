@@ -30,7 +30,10 @@ export function formatQuery(params: Readonly<Record<string, unknown>>): string {
   const parts: string[] = [];
   for (const [key, values] of Object.entries(params)) {
     if (!Array.isArray(values)) continue;
-    for (const value of values) parts.push(`${encode(key)}=${encode(String(value))}`);
+    for (const value of values) {
+      // Of what is merely there, such as `?new`.
+      parts.push(value === "" ? encode(key) : `${encode(key)}=${encode(String(value))}`);
+    }
   }
   return parts.length === 0 ? "" : `?${parts.join("&")}`;
 }

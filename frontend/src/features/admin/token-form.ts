@@ -109,12 +109,10 @@ function sourceFault(prefixes: readonly string[]): string | undefined {
   if (prefixes.length > limits.sources) {
     return `There are ${prefixes.length}; at most ${limits.sources} are accepted.`;
   }
-  const spaced = prefixes.find((prefix) => /\s/.test(prefix));
-  if (spaced !== undefined) {
-    return `“${spaced}” has a space, and no source has one. Accepted: how a URI reference begins, such as /home/greenhouse-2.`;
-  }
-  const long = prefixes.find((prefix) => [...prefix].length > limits.source);
-  return long === undefined ? undefined : tooLong(long, limits.source);
+  const bytes = (prefix: string) => new TextEncoder().encode(prefix).length;
+  const long = prefixes.find((prefix) => bytes(prefix) > limits.source);
+  if (long === undefined) return undefined;
+  return `“${long.slice(0, 40)}…” has ${bytes(long)} bytes; at most ${limits.source} are accepted.`;
 }
 
 /** Prefixes are only for a token that publishes. */

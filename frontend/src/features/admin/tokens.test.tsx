@@ -1,0 +1,231 @@
+// @vitest-environment jsdom
+import { fireEvent, screen, waitFor, within } from "@testing-library/react";
+import { afterEach, expect, test } from "vitest";
+import { closeApp, openApp, refused, session, token } from "#/testing.tsx";
+
+afterEach(closeApp);
+
+const secret = "orl_Vt3qM8sYw0pZ_k5Rr9cXhJ2uNfE7bLdA4gTi6oQy1Wv";
+const ok = (body: unknown) => () => Response.json(body);
+const admin = { "GET /v1/session": ok(session("admin")) };
+
+function fill(): void {
+  fireEvent.change(screen.getByLabelText("Name"), { target: { value: "valve-controller" } });
+  fireEvent.change(screen.getByLabelText("Reason"), { target: { value: "sensor rollout" } });
+  fireEvent.click(screen.getByRole("checkbox", { name: /events:write/ }));
+}
+
+const send = () => fireEvent.click(screen.getByRole("button", { name: "Make token" }));
+
+test("each token stands with what it may do, when it ends and who made it", async () => {
+  const day = 86_400_000;
+  const { asked } = openApp("/admin/tokens", {
+    ...admin,
+    "GET /v1/tokens": ({ url }) =>
+      url.searchParams.get("state") === "revoked"
+        ? Response.json({ tokens: [], total: 2 })
+        : Response.json({
+            total: 4,
+            tokens: [
+              token(4, {
+                sourcePrefixes: ["/shop/", "/x\u202e"],
+                lastUseTime: new Date(Date.now() - 130_000).toISOString(),
+              }),
+              token(3, {
+                scopes: ["events:read", "admin:read"],
+                expireTime: new Date(Date.now() + day).toISOString(),
+              }),
+              token(2, { state: "expired", expireTime: "2026-11-14T10:00:00Z" }),
+              token(1, { state: "revoked", revokeTime: "2026-11-14T10:00:00Z", revokedBy: "ada" }),
+            ],
+          }),
+  });
+  const rows = (await screen.findAllByRole("row")).slice(1).map((row) => row.textContent);
+  expect(rows[0]).toContain("orl_abcd4xxx…");
+  expect(rows[0]).toContain("never");
+  expect(rows[0]).toContain("2 min ago");
+  expect(rows[1]).toContain("cannot write");
+  expect(rows[1]).toContain(", soon");
+  expect(rows[2]).toContain("expired 14 Nov 2026");
+  expect(rows[3]).toContain("revoked 14 Nov 2026 by ada");
+  expect(screen.getAllByRole("button", { name: /^Revoke / })).toHaveLength(2);
+  await screen.findByText("4, 2 revoked");
+  // Bidirectional controls are shown by name, not obeyed.
+  expect(document.querySelector("[data-glyph]")).not.toBeNull();
+  expect(asked.filter(({ url }) => url.pathname === "/v1/tokens")).toHaveLength(2);
+});
+
+test("a new token is shown once, and is nowhere after Done", async () => {
+  let made: unknown;
+  openApp("/admin/tokens", {
+    ...admin,
+    "GET /v1/tokens": () => Response.json(made ? { tokens: [token(7)], total: 1 } : { tokens: [], total: 0 }),
+    "POST /v1/tokens": ({ body }) => {
+      made = body;
+      return Response.json({ token: token(7, { displayName: "valve-controller" }), secret });
+    },
+  });
+  fireEvent.click(await screen.findByRole("button", { name: "New token" }));
+  await screen.findByLabelText("Name");
+  expect(location.search).toBe("?new");
+  expect(document.activeElement).toBe(screen.getByLabelText("Name"));
+  fill();
+  fireEvent.change(screen.getByLabelText(/May write sources/), { target: { value: "/home/greenhouse-2" } });
+  fireEvent.click(screen.getByRole("button", { name: "Never" }));
+  send();
+  await screen.findByText(secret);
+  expect(made).toEqual({
+    displayName: "valve-controller",
+    scopes: ["events:write"],
+    sourcePrefixes: ["/home/greenhouse-2"],
+    reason: "sensor rollout",
+  });
+  expect(document.activeElement).toBe(screen.getByRole("button", { name: "Copy" }));
+  expect(location.search).toBe("");
+  expect(screen.queryByLabelText("Name")).toBeNull();
+  await screen.findByText("token-7");
+  const stored = JSON.stringify([{ ...sessionStorage }, { ...localStorage }, location.href, history.state]);
+  expect(stored).not.toContain(secret);
+  expect(stored).not.toContain("valve");
+  fireEvent.click(screen.getByRole("button", { name: "Done" }));
+  await waitFor(() => expect(document.body.textContent).not.toContain(secret));
+});
+
+test("what is missing is said all at once, beside its field, and nothing is sent", async () => {
+  const { asked } = openApp("/admin/tokens?new", {
+    ...admin,
+    "GET /v1/tokens": ok({ tokens: [], total: 0 }),
+  });
+  await screen.findByLabelText("Name");
+  send();
+  for (const label of ["Name", "Reason"]) {
+    const input = screen.getByLabelText(label);
+    expect(input.getAttribute("aria-invalid")).toBe("true");
+    const says = document.getElementById(input.getAttribute("aria-describedby") ?? "");
+    expect(says?.textContent).toContain("is missing");
+  }
+  screen.getByText("Choose at least one: a token without any may do nothing.");
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText("Name")));
+  expect(asked.some(({ method }) => method === "POST")).toBe(false);
+});
+
+test("what the server says against fields stands beside them, and goes as they are changed", async () => {
+  openApp("/admin/tokens?new", {
+    ...admin,
+    "GET /v1/tokens": ok({ tokens: [], total: 0 }),
+    "POST /v1/tokens": () =>
+      refused(400, "INVALID_FIELD", {
+        displayName: "This name is taken.",
+        "sourcePrefixes[0]": "No such source.",
+      }),
+  });
+  await screen.findByLabelText("Name");
+  fill();
+  send();
+  await screen.findByText("This name is taken.");
+  screen.getByText("No such source.");
+  expect(screen.queryByText("The token was not made.")).toBeNull();
+  await waitFor(() => expect(document.activeElement).toBe(screen.getByLabelText("Name")));
+  fireEvent.change(screen.getByLabelText("Name"), { target: { value: "another" } });
+  await waitFor(() => expect(screen.queryByText("This name is taken.")).toBeNull());
+});
+
+test("where no answer came it is not claimed that nothing was made", async () => {
+  openApp("/admin/tokens?new", {
+    ...admin,
+    "GET /v1/tokens": ok({ tokens: [], total: 0 }),
+    "POST /v1/tokens": () => Promise.reject(new TypeError("Failed to fetch")),
+  });
+  await screen.findByLabelText("Name");
+  fill();
+  send();
+  await screen.findByText("It is not known whether the token was made.");
+  expect(screen.getByLabelText<HTMLInputElement>("Name").value).toBe("valve-controller");
+});
+
+test("a cancelled form is forgotten", async () => {
+  openApp("/admin/tokens?new", { ...admin, "GET /v1/tokens": ok({ tokens: [], total: 0 }) });
+  await screen.findByLabelText("Name");
+  fill();
+  expect(JSON.stringify({ ...sessionStorage })).toContain("valve-controller");
+  fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+  await waitFor(() => expect(screen.queryByLabelText("Name")).toBeNull());
+  expect(JSON.stringify({ ...sessionStorage })).not.toContain("valve-controller");
+});
+
+test("a token is revoked with a reason, and the list says so", async () => {
+  let revoked: unknown;
+  openApp("/admin/tokens", {
+    ...admin,
+    "GET /v1/tokens": () =>
+      Response.json({ tokens: [token(7, { state: revoked ? "revoked" : "active" })], total: 1 }),
+    "POST /v1/tokens/7:revoke": ({ body }) => {
+      revoked = body;
+      return Response.json(token(7, { state: "revoked" }));
+    },
+  });
+  fireEvent.click(await screen.findByRole("button", { name: "Revoke token-7" }));
+  const dialog = await screen.findByRole("alertdialog", { name: "Revoke token “token-7”?" });
+  expect(dialog.textContent).toContain("Every replica refuses it within 2 s. This cannot be undone.");
+  expect(location.search).toBe("?revoke=7");
+  fireEvent.click(within(dialog).getByRole("button", { name: "Revoke token" }));
+  within(dialog).getByText(/A reason is missing/);
+  expect(revoked).toBeUndefined();
+  fireEvent.change(within(dialog).getByLabelText("Reason"), { target: { value: "leaked" } });
+  fireEvent.click(within(dialog).getByRole("button", { name: "Revoke token" }));
+  await waitFor(() => expect(screen.queryByRole("alertdialog")).toBeNull());
+  expect(revoked).toEqual({ reason: "leaked" });
+  expect(location.search).toBe("");
+  await screen.findByText("revoked");
+  expect(JSON.stringify({ ...sessionStorage })).not.toContain("leaked");
+});
+
+test("what is typed is searched for once it pauses, and the rows stay until the answer", async () => {
+  const { asked } = openApp("/admin/tokens?state=active", {
+    ...admin,
+    "GET /v1/tokens": ({ url }) =>
+      url.searchParams.get("q") === "zz"
+        ? Response.json({ tokens: [], total: 0 })
+        : Response.json({ tokens: [token(7)], total: 1 }),
+  });
+  await screen.findByText("token-7");
+  const input = screen.getByLabelText("Name or prefix");
+  fireEvent.change(input, { target: { value: "z" } });
+  fireEvent.change(input, { target: { value: "zz" } });
+  screen.getByText("token-7");
+  await screen.findByRole("heading", { name: "No tokens match" });
+  expect(location.search).toBe("?q=zz&state=active");
+  const searched = asked.filter(({ url }) => url.pathname === "/v1/tokens").map(({ url }) => url.search);
+  expect(searched).toEqual(["?state=active&pageSize=100", "?q=zz&state=active&pageSize=100"]);
+  fireEvent.click(screen.getByRole("button", { name: "Show all" }));
+  await screen.findByText("token-7");
+});
+
+test("beyond a page the rest is asked for, and a failure says that the rest of the page works", async () => {
+  openApp("/admin/tokens?state=active", {
+    ...admin,
+    "GET /v1/tokens": ({ url }) =>
+      url.searchParams.get("pageToken") === "second"
+        ? Response.json({ tokens: [token(1)], total: 2 })
+        : Response.json({ tokens: [token(2)], total: 2, nextPageToken: "second" }),
+  });
+  await screen.findByText("1 of 2 are shown.");
+  fireEvent.click(screen.getByRole("button", { name: "Show more" }));
+  await screen.findByText("token-1");
+  screen.getByText("token-2");
+  expect(screen.queryByRole("button", { name: "Show more" })).toBeNull();
+});
+
+test("where the list cannot be read the page says why, and tries again when asked", async () => {
+  const answers: Record<string, () => Response> = {
+    ...admin,
+    "GET /v1/tokens": () => refused(500, "INTERNAL"),
+  };
+  openApp("/admin/tokens?state=active", answers);
+  const note = await screen.findByRole("alert");
+  expect(note.textContent).toContain("The tokens could not be read.");
+  expect(note.textContent).toContain("request req_test");
+  answers["GET /v1/tokens"] = ok({ tokens: [token(7)], total: 1 });
+  fireEvent.click(within(note).getByRole("button", { name: "Try again" }));
+  await screen.findByText("token-7");
+});
