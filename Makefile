@@ -61,8 +61,12 @@ fmt: $(LINT) ## Format everything.
 
 e2e: build ## Browser tests against the real program.
 	@npm run --silent e2e
+	@npm run --silent e2e:signin
+
+keycloak: build ## Browser tests of signing in with Keycloak, which Maven fetches.
+	@ORIEL_E2E_PROVIDERS=keycloak npm run --silent e2e:signin
 
 bench: build ## Benchmarks against limits and peers; SHORT=1 only proves that they run.
 	@SHORT=$(SHORT) .ci/bench
 
-.PHONY: help demo test nightly build generate lint fmt e2e bench
+.PHONY: help demo test nightly build generate lint fmt e2e keycloak bench

@@ -81,12 +81,8 @@ export async function startKeycloak(addresses: Addresses): Promise<Provider> {
     async confirmSignOut() {},
     takeRole: (person) => admin.takeRole(person),
     rotateKeys: () => admin.rotateKeys(),
-    machineToken: (whose) =>
-      clientCredentials(
-        `${issuer}/protocol/openid-connect/token`,
-        {},
-        whose === "program" ? machine : stranger,
-      ),
+    machineToken: () => clientCredentials(`${issuer}/protocol/openid-connect/token`, {}),
+    strangersToken: () => clientCredentials(`${issuer}/protocol/openid-connect/token`, {}, stranger),
     door,
     stop,
   };

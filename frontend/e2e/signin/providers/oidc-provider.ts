@@ -59,8 +59,8 @@ export async function startOidcProvider(addresses: Addresses): Promise<Provider>
     async rotateKeys() {
       provider = make();
     },
-    machineToken: (whose) =>
-      clientCredentials(`${issuer}/token`, { scope: "events:write", resource: resources[whose] }),
+    machineToken: () => machineToken(issuer, resources.program),
+    strangersToken: () => machineToken(issuer, resources.another),
     door,
     async stop() {
       await door.shut();
@@ -68,6 +68,10 @@ export async function startOidcProvider(addresses: Addresses): Promise<Provider>
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+function machineToken(issuer: string, resource: string): Promise<string> {
+  return clientCredentials(`${issuer}/token`, { scope: "events:write", resource });
 }
 
 function configuration(addresses: Addresses, roles: ReadonlyMap<string, string>, adapter: unknown): object {

@@ -7,15 +7,15 @@ export interface Person {
   readonly role?: Role;
 }
 
-/** Those a test can sign in as. Where a provider has only three, the last two are absent. */
+/** Those a test can sign in as. */
 export interface People {
   readonly analyst: Person;
   readonly operator: Person;
   readonly admin: Person;
   /** Has no role. */
-  readonly nobody?: Person;
+  readonly nobody: Person;
   /** An operator whose role is taken away. */
-  readonly leaver?: Person;
+  readonly leaver: Person;
 }
 
 /** The people of the providers that tests set up. */

@@ -20,11 +20,13 @@ export interface Provider {
   /** Answers the provider's question whether to sign out, where it asks one. */
   confirmSignOut(page: Page): Promise<void>;
   /** Takes the person's role away. */
-  readonly takeRole?: (person: Person) => Promise<void>;
+  takeRole(person: Person): Promise<void>;
   /** From now on it signs with another key, and no longer lists the one before. */
   readonly rotateKeys?: () => Promise<void>;
-  /** A machine's access token that may write events, for the program or for somebody else. */
-  readonly machineToken?: (audience: "program" | "another") => Promise<string>;
+  /** A machine's access token that may write events here. */
+  machineToken(): Promise<string>;
+  /** One that may write events somewhere else. */
+  readonly strangersToken?: () => Promise<string>;
   /** The way to it. */
   readonly door?: Door;
   stop(): Promise<void>;
