@@ -53,11 +53,13 @@ func (demoCommand) Run(p *process) error {
 }
 
 type migrateCommand struct {
-	Topics bool `help:"Create the topics too, where they do not exist."`
+	Topics    bool   `help:"Create the topics too, where they do not exist."`
+	WriteRole string `help:"The database role that serve connects as: give it what it needs, and no more." placeholder:"NAME"`
+	ReadRole  string `help:"The database role that searches connect as: give it what it needs, and no more." placeholder:"NAME"`
 }
 
 func (c migrateCommand) Run(p *process) error {
-	return app.Migrate(p.ctx, p.cfg, c.Topics, p.out, p.log)
+	return app.Migrate(p.ctx, p.cfg, app.MigrateOptions{Topics: c.Topics, WriteRole: c.WriteRole, ReadRole: c.ReadRole}, p.out, p.log)
 }
 
 type tokenCommand struct {
@@ -71,10 +73,13 @@ type createTokenCommand struct {
 	Name         string         `required:"" help:"What the token is for."`
 	SourcePrefix []string       `sep:"none" help:"Sources it may write; repeatable, any by default."`
 	Expires      *time.Duration `help:"How long it is valid, such as 720h; for ever by default."`
+	Reason       string         `help:"Why, for the record." default:"made on the command line"`
 }
 
 func (c createTokenCommand) Run(p *process) error {
-	return app.CreateToken(p.ctx, p.cfg, p.out, c.Name, c.Scope, c.SourcePrefix, c.Expires)
+	return app.CreateToken(p.ctx, p.cfg, p.out, app.NewToken{
+		Name: c.Name, Scopes: c.Scope, SourcePrefixes: c.SourcePrefix, Lasting: c.Expires, Reason: c.Reason,
+	})
 }
 
 type listTokensCommand struct{}
@@ -82,10 +87,13 @@ type listTokensCommand struct{}
 func (listTokensCommand) Run(p *process) error { return app.ListTokens(p.ctx, p.cfg, p.out) }
 
 type revokeTokenCommand struct {
-	ID int64 `arg:"" help:"The token's id, from oriel token list."`
+	ID     int64  `arg:"" help:"The token's id, from oriel token list."`
+	Reason string `help:"Why, for the record." default:"revoked on the command line"`
 }
 
-func (c revokeTokenCommand) Run(p *process) error { return app.RevokeToken(p.ctx, p.cfg, p.out, c.ID) }
+func (c revokeTokenCommand) Run(p *process) error {
+	return app.RevokeToken(p.ctx, p.cfg, p.out, c.ID, c.Reason)
+}
 
 type consumerCommand struct {
 	AdoptTopic struct {

@@ -78,6 +78,9 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 	if err := schema.Check(ctx, pool); err != nil {
 		return nil, err
 	}
+	if err := schema.CheckAudit(ctx, pool); err != nil {
+		return nil, err
+	}
 	a.health = telemetry.NewHealth(telemetry.DefaultProbeBounds(), log, reg)
 	a.health.Register("postgresql", func(ctx context.Context) error {
 		return public(pool.Ping(ctx), fault.ReasonDatabaseUnavailable, "The database does not answer.")
@@ -106,9 +109,14 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 	deps := httpapi.Deps{
 		Config: httpapi.Config{
 			PublicURL: cfg.HTTP.PublicURL, Demo: opts.Demo, Version: opts.Version, Topic: cfg.Kafka.Topic,
+			Name: cfg.HTTP.Name, Provider: providerName(cfg.SignIn), Contact: cfg.SignIn.Contact,
+			TrustedProxies: cfg.HTTP.TrustedProxies, Limits: httpapi.Limits(cfg.Limits),
 		},
 		Tokens: tokens, Health: a.health, Tracer: tracing.Tracer("oriel/server/httpapi"),
 		Log: log, Registry: reg,
+	}
+	if err := a.addPeople(cfg, pool, &deps, log, reg); err != nil {
+		return nil, err
 	}
 	if cfg.HTTP.Has(config.RoleIngest) {
 		if deps.Publisher, err = a.addPublisher(cfg, kopts, tracing.Provider(), log, reg); err != nil {
@@ -116,11 +124,10 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		}
 	}
 	if cfg.HTTP.Has(config.RoleWeb) {
-		read, err := openPool(ctx, cfg.Database.URL, cfg.Database.MaxConns, "oriel-read", readSession())
+		read, err := a.addReader(ctx, cfg)
 		if err != nil {
 			return nil, err
 		}
-		a.push("read pool", 5*time.Second, closePool(read))
 		deps.Search = search.New(read, time.Duration(cfg.Store.Retention), log, reg)
 		dist, err := fs.Sub(oriel.Frontend, "frontend/dist")
 		if err != nil {

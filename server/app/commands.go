@@ -9,34 +9,51 @@ import (
 	"net"
 	"net/http"
 	"os/user"
-	"strings"
-	"text/tabwriter"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
-	"oriel/server/auth"
+	"oriel/server/audit"
 	"oriel/server/config"
 	"oriel/server/consume"
 	"oriel/server/kafka"
 	"oriel/server/schema"
 )
 
-var errNoDatabase = errors.New("ORIEL_DATABASE_URL: required, such as postgres://oriel@db:5432/oriel")
+var errNoDatabase = errors.New("ORIEL_DATABASE_URL: required, such as postgres://oriel_write@db:5432/oriel")
 
-// Migrate runs `oriel migrate`: the schema under a lock, and the topics where asked for.
-func Migrate(ctx context.Context, cfg config.Config, topics bool, out io.Writer, log *slog.Logger) error {
-	if cfg.Database.URL == "" {
+// MigrateOptions are what `oriel migrate` does besides the schema.
+type MigrateOptions struct {
+	Topics              bool
+	WriteRole, ReadRole string // database roles to give what they need; empty: none
+}
+
+// Migrate runs `oriel migrate`: the schema under a lock, and grants and topics where asked for.
+func Migrate(ctx context.Context, cfg config.Config, opts MigrateOptions, out io.Writer, log *slog.Logger) error {
+	url := cfg.Database.MigrateURL
+	if url == "" {
+		url = cfg.Database.URL
+	}
+	if url == "" {
 		return errNoDatabase
 	}
-	if err := schema.Migrate(ctx, cfg.Database.URL); err != nil {
+	if err := schema.Migrate(ctx, url); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(out, "schema: up to date"); err != nil {
 		return err
 	}
-	if !topics {
+	if opts.WriteRole != "" || opts.ReadRole != "" {
+		if err := schema.Grant(ctx, url, opts.WriteRole, opts.ReadRole); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(out, "grants: up to date"); err != nil {
+			return err
+		}
+	}
+	if !opts.Topics {
 		return nil
 	}
 	if len(cfg.Kafka.Brokers) == 0 {
@@ -47,75 +64,6 @@ func Migrate(ctx context.Context, cfg config.Config, topics bool, out io.Writer,
 	}
 	_, err := fmt.Fprintln(out, "topics: up to date")
 	return err
-}
-
-// CreateToken runs `oriel token create` and prints the secret, once.
-func CreateToken(ctx context.Context, cfg config.Config, out io.Writer, name string, scopes, sourcePrefixes []string, lasting *time.Duration) error {
-	var until *time.Time
-	if lasting != nil {
-		t := time.Now().Add(*lasting)
-		until = &t
-	}
-	made := auth.NewToken{Name: name, Scopes: scopes, SourcePrefixes: sourcePrefixes, Expires: until, By: actor()}
-	if err := auth.CheckNew(made); err != nil {
-		return err
-	}
-	return withTokens(ctx, cfg, func(tokens *auth.Tokens) error {
-		_, secret, err := tokens.Create(ctx, made, nil)
-		if err != nil {
-			return err
-		}
-		_, err = fmt.Fprintln(out, secret)
-		return err
-	})
-}
-
-// ListTokens runs `oriel token list`: one line a token, with a head.
-func ListTokens(ctx context.Context, cfg config.Config, out io.Writer) error {
-	return withTokens(ctx, cfg, func(tokens *auth.Tokens) error {
-		all, err := tokens.List(ctx)
-		if err != nil {
-			return err
-		}
-		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		day := func(t *time.Time) string {
-			if t == nil {
-				return "-"
-			}
-			return t.UTC().Format(time.RFC3339)
-		}
-		_, _ = fmt.Fprintln(table, "ID\tPREFIX\tNAME\tSCOPES\tSOURCES\tCREATED\tEXPIRES\tLAST USED\tREVOKED")
-		for _, t := range all {
-			sources := strings.Join(t.SourcePrefixes, ",")
-			if sources == "" {
-				sources = "any"
-			}
-			_, _ = fmt.Fprintf(table, "%d\torl_%s…\t%q\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Prefix, t.Name,
-				strings.Join(t.Scopes, ","), sources, day(&t.Created), day(t.Expires), day(t.LastUsed), day(t.Revoked))
-		}
-		return table.Flush()
-	})
-}
-
-// RevokeToken runs `oriel token revoke`.
-func RevokeToken(ctx context.Context, cfg config.Config, out io.Writer, id int64) error {
-	return withTokens(ctx, cfg, func(tokens *auth.Tokens) error {
-		if _, err := tokens.Revoke(ctx, id, actor(), nil); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(out, "token %d is revoked\n", id)
-		return err
-	})
-}
-
-// withTokens opens the database for a command about tokens.
-func withTokens(ctx context.Context, cfg config.Config, do func(*auth.Tokens) error) error {
-	pool, err := openKnown(ctx, cfg, "oriel-token")
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	return do(auth.NewTokens(pool, slog.New(slog.DiscardHandler), prometheus.NewRegistry()))
 }
 
 // openKnown opens the database of a command and checks that its schema is ours.
@@ -151,8 +99,18 @@ func AdoptTopic(ctx context.Context, cfg config.Config, out io.Writer, consumer,
 	if err != nil {
 		return err
 	}
-	if err := consume.AdoptTopic(ctx, pool, opts, consumer, cfg.Kafka.Topic, reason, actor()); err != nil {
+	op, err := audit.New(pool, prometheus.NewRegistry()).Begin(ctx, audit.Entry{
+		Action: audit.ActionAdoptTopic, Actor: commandLine(), Reason: reason,
+		Target: "consumers/" + consumer, Before: map[string]any{"topic": cfg.Kafka.Topic},
+	})
+	if err != nil {
 		return err
+	}
+	err = consume.AdoptTopic(ctx, pool, opts, consumer, cfg.Kafka.Topic, reason, actor(), func(ctx context.Context, tx pgx.Tx) error {
+		return op.Done(ctx, tx, "", nil, nil)
+	})
+	if err != nil {
+		return errors.Join(err, op.End(ctx, err))
 	}
 	_, err = fmt.Fprintf(out, "%s: adopted for consumer %s; its partitions start at offset 0\n", cfg.Kafka.Topic, consumer)
 	return err
@@ -165,6 +123,12 @@ func actor() string {
 		name = u.Username
 	}
 	return "cli:" + name
+}
+
+// commandLine is who runs a command, for the record.
+func commandLine() audit.Actor {
+	name := actor()
+	return audit.Actor{Kind: "cli", ID: name, Name: name}
 }
 
 // Healthcheck runs `oriel healthcheck` against the local server's readiness.

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"oriel/server/config"
@@ -28,13 +27,6 @@ const demoJSON = "demo.json"
 
 // demoDatabase is the embedded server's database.
 const demoDatabase = "oriel"
-
-// demoFile is what `oriel demo` writes for the people and programs that use it.
-type demoFile struct {
-	URL           string `json:"url"`
-	ProducerToken string `json:"producerToken"`
-	ReaderToken   string `json:"readerToken"`
-}
 
 // Demo runs `oriel demo`: embedded parts with their data kept between runs, loopback only, sample
 // traffic. It prints what it does and how long each step took.
@@ -82,7 +74,6 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 	if err := ensureDatabase(ctx, pg.URL("postgres"), demoDatabase); err != nil {
 		return err
 	}
-	cfg.Database.URL = pg.URL(demoDatabase)
 
 	broker, err := kafka.StartEmbedded(filepath.Join(dir, "kafka"), 0,
 		map[string]int{cfg.Kafka.Topic: cfg.Kafka.Partitions}, log)
@@ -97,16 +88,32 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 		SessionTimeout: 6 * time.Second,
 	}
 
-	if err := schema.Migrate(ctx, cfg.Database.URL); err != nil {
+	if err := schema.Migrate(ctx, pg.URL(demoDatabase)); err != nil {
+		return err
+	}
+	if cfg.Database.URL, cfg.Database.ReadURL, err = demoRoles(ctx, pg.URL(demoDatabase), dir); err != nil {
 		return err
 	}
 	say("schema is up to date")
+	cfg.HTTP.PublicURL = "http://" + cfg.HTTP.Addr
 	file := filepath.Join(dir, demoJSON)
-	known, err := demoTokens(ctx, cfg, file)
-	if err != nil {
+	known := readDemoFile(file)
+	if err := demoTokens(ctx, cfg, &known); err != nil {
 		return err
 	}
-	cfg.HTTP.PublicURL = "http://" + cfg.HTTP.Addr
+	if err := demoSecretKey(&cfg.SignIn, dir); err != nil {
+		return err
+	}
+	known.forget(cfg.SignIn.Issuer != "")
+	if cfg.SignIn.Issuer == "" {
+		provider, failed := startDemoProvider(ctx, &cfg, &known, dir, log)
+		if failed != nil {
+			return failed
+		}
+		// After all that asks it: the program has stopped when run returns.
+		defer func() { err = errors.Join(err, stopWithin(ctx, 5*time.Second, provider.Stop)) }()
+		say("identity provider is up")
+	}
 	opts := Options{Version: version, Demo: true, Listener: listener, TrimLog: func(ctx context.Context, lowest map[int32]int64) error {
 		if size, err := broker.LogBytes(); err != nil || size <= cfg.Demo.LogBytes {
 			return err
@@ -124,7 +131,7 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 			return err
 		}
 		say("Oriel is up")
-		if _, err := fmt.Fprintf(out, "\n  Open %s\n  Tokens and address: %s\n  Ctrl-C stops; the data stays.\n\n", known.URL, file); err != nil {
+		if _, err := fmt.Fprintf(out, "\n  Open %s and sign in %s\n  Address, tokens and passwords: %s\n  Ctrl-C stops; the data stays.\n\n", known.URL, known.who(cfg.SignIn), file); err != nil {
 			return err
 		}
 		if cfg.Demo.Traffic == "off" {
@@ -158,29 +165,14 @@ func sampleTraffic(ctx context.Context, cfg config.Config, known demoFile, dir s
 	})
 }
 
-// ensureDatabase makes the named database where it does not exist.
-func ensureDatabase(ctx context.Context, url, name string) error {
-	conn, err := pgx.Connect(ctx, url)
-	if err != nil {
-		return fmt.Errorf("connect to the embedded database: %w", err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	var exists bool
-	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT 1 FROM pg_database WHERE datname = $1)`, name).Scan(&exists); err != nil || exists {
-		return err
-	}
-	_, err = conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{name}.Sanitize())
-	return err
-}
-
-// loopbackOnly refuses a demo that other machines could reach: everyone is signed in there.
+// loopbackOnly refuses a demo that other machines could reach: people sign in there at a click.
 func loopbackOnly(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("ORIEL_ADDR: %w", err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("ORIEL_ADDR: the demo signs everyone in, so it listens on loopback only, such as 127.0.0.1:8080; %q is not", addr)
+		return fmt.Errorf("ORIEL_ADDR: the demo signs people in at a click, so it listens on loopback only, such as 127.0.0.1:8080; %q is not", addr)
 	}
 	return nil
 }

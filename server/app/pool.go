@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"oriel/server/config"
+	"oriel/server/schema"
 )
 
 // Session settings by kind of work (docs/operations.md): whatever hangs is ended by the server, and
@@ -66,4 +70,21 @@ func closePool(pool *pgxpool.Pool) func(context.Context) error {
 			return fmt.Errorf("connections are still in use: %w", ctx.Err())
 		}
 	}
+}
+
+// addReader opens the pool of searches, as the role that can only read where one is configured.
+func (a *App) addReader(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
+	url := cfg.Database.ReadURL
+	if url == "" {
+		url = cfg.Database.URL
+	}
+	pool, err := openPool(ctx, url, cfg.Database.MaxConns, "oriel-read", readSession())
+	if err != nil {
+		return nil, err
+	}
+	a.push("read pool", 5*time.Second, closePool(pool))
+	if cfg.Database.ReadURL == "" {
+		return pool, nil
+	}
+	return pool, schema.CheckReader(ctx, pool)
 }

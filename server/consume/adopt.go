@@ -19,8 +19,11 @@ import (
 const ActionAdoptTopic = "adopt-topic"
 
 // AdoptTopic records the operator's decision that the topic as it is now is a new log: checkpoints at 0.
-// A running consumer notices within its watch interval. It refuses when there is nothing to adopt.
-func AdoptTopic(ctx context.Context, pool *pgxpool.Pool, opts []kgo.Opt, consumer, topic, reason, actor string) error {
+// A running consumer notices within its watch interval. It refuses when there is nothing to adopt. with,
+// where not nil, runs in the same transaction.
+func AdoptTopic(ctx context.Context, pool *pgxpool.Pool, opts []kgo.Opt, consumer, topic, reason, actor string,
+	with func(ctx context.Context, tx pgx.Tx) error,
+) error {
 	if strings.TrimSpace(reason) == "" {
 		return fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter, "A reason is required: it is recorded with the decision.",
 			"attribute", "reason")
@@ -62,11 +65,15 @@ func AdoptTopic(ctx context.Context, pool *pgxpool.Pool, opts []kgo.Opt, consume
 				return fmt.Errorf("record the checkpoint of partition %d: %w", p, err)
 			}
 		}
-		return q.InsertDecision(ctx, db.InsertDecisionParams{
+		err = q.InsertDecision(ctx, db.InsertDecisionParams{
 			Consumer: consumer, Action: ActionAdoptTopic, Log: &log, Reason: reason, Actor: actor,
 			Detail: fmt.Sprintf("topic %s: log %d (%s) is followed by log %d (%s) from offset 0 in %d partitions",
 				topic, newest.ID, topicID(newest.TopicID), log, id, partitions),
 		})
+		if err != nil || with == nil {
+			return err
+		}
+		return with(ctx, tx)
 	})
 }
 

@@ -96,10 +96,10 @@ func TestARecreatedTopicIsFatalUntilItIsAdopted(t *testing.T) {
 		r.produce(series(0, 1000, 30)...)
 		r.expect(tally{stored: 25})
 
-		if err := AdoptTopic(ctx, r.pool, []kgo.Opt{kgo.SeedBrokers(b.Brokers...)}, "store", b.Topic, "", "tester"); err == nil {
+		if err := AdoptTopic(ctx, r.pool, []kgo.Opt{kgo.SeedBrokers(b.Brokers...)}, "store", b.Topic, "", "tester", nil); err == nil {
 			t.Error("a decision without a reason was taken")
 		}
-		if err := AdoptTopic(ctx, r.pool, []kgo.Opt{kgo.SeedBrokers(b.Brokers...)}, "store", b.Topic, "was recreated", "tester"); err != nil {
+		if err := AdoptTopic(ctx, r.pool, []kgo.Opt{kgo.SeedBrokers(b.Brokers...)}, "store", b.Topic, "was recreated", "tester", nil); err != nil {
 			t.Fatal(err)
 		}
 		r.settle()
@@ -111,7 +111,7 @@ func TestARecreatedTopicIsFatalUntilItIsAdopted(t *testing.T) {
 		if n := r.count("SELECT count(*) FROM consumer_decision WHERE action = 'adopt-topic' AND reason = 'was recreated' AND log = 2"); n != 1 {
 			t.Errorf("%d decisions are recorded", n)
 		}
-		err := AdoptTopic(ctx, r.pool, []kgo.Opt{kgo.SeedBrokers(b.Brokers...)}, "store", b.Topic, "again", "tester")
+		err := AdoptTopic(ctx, r.pool, []kgo.Opt{kgo.SeedBrokers(b.Brokers...)}, "store", b.Topic, "again", "tester", nil)
 		if err == nil || !strings.Contains(err.Error(), "nothing to adopt") {
 			t.Errorf("adopted twice: %v", err)
 		}

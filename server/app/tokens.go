@@ -1,0 +1,128 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"oriel/server/audit"
+	"oriel/server/auth"
+	"oriel/server/config"
+)
+
+// NewToken is a token that `oriel token create` makes.
+type NewToken struct {
+	Name           string
+	Scopes         []string
+	SourcePrefixes []string       // none: any source
+	Lasting        *time.Duration // nil: for ever
+	Reason         string
+}
+
+// CreateToken runs `oriel token create` and prints the secret, once.
+func CreateToken(ctx context.Context, cfg config.Config, out io.Writer, n NewToken) error {
+	made := auth.NewToken{Name: n.Name, Scopes: n.Scopes, SourcePrefixes: n.SourcePrefixes, By: actor()}
+	if n.Lasting != nil {
+		until := time.Now().Add(*n.Lasting)
+		made.Expires = &until
+	}
+	if err := auth.CheckNew(made); err != nil {
+		return err
+	}
+	return withTokens(ctx, cfg, func(tokens *auth.Tokens, record *audit.Log) error {
+		op, err := record.Begin(ctx, audit.Entry{
+			Action: audit.ActionTokenCreate, Actor: commandLine(), Reason: n.Reason, Target: n.Name,
+		})
+		if err != nil {
+			return err
+		}
+		_, secret, err := tokens.Create(ctx, made, func(ctx context.Context, tx pgx.Tx, t *auth.Token) error {
+			return op.Done(ctx, tx, auth.TokenName(t.ID), nil, recorded(t))
+		})
+		if err != nil {
+			return errors.Join(err, op.End(ctx, err))
+		}
+		_, err = fmt.Fprintln(out, secret)
+		return err
+	})
+}
+
+// ListTokens runs `oriel token list`: one line a token, with a head.
+func ListTokens(ctx context.Context, cfg config.Config, out io.Writer) error {
+	return withTokens(ctx, cfg, func(tokens *auth.Tokens, _ *audit.Log) error {
+		all, err := tokens.List(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+		day := func(t *time.Time) string {
+			if t == nil {
+				return "-"
+			}
+			return t.UTC().Format(time.RFC3339)
+		}
+		_, _ = fmt.Fprintln(table, "ID\tPREFIX\tNAME\tSCOPES\tSOURCES\tCREATED\tEXPIRES\tLAST USED\tREVOKED")
+		for _, t := range all {
+			sources := strings.Join(t.SourcePrefixes, ",")
+			if sources == "" {
+				sources = "any"
+			}
+			_, _ = fmt.Fprintf(table, "%d\torl_%s…\t%q\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Prefix, t.Name,
+				strings.Join(t.Scopes, ","), sources, day(&t.Created), day(t.Expires), day(t.LastUsed), day(t.Revoked))
+		}
+		return table.Flush()
+	})
+}
+
+// RevokeToken runs `oriel token revoke`.
+func RevokeToken(ctx context.Context, cfg config.Config, out io.Writer, id int64, reason string) error {
+	return withTokens(ctx, cfg, func(tokens *auth.Tokens, record *audit.Log) error {
+		op, err := record.Begin(ctx, audit.Entry{
+			Action: audit.ActionTokenRevoke, Actor: commandLine(), Reason: reason, Target: auth.TokenName(id),
+		})
+		if err != nil {
+			return err
+		}
+		_, err = tokens.Revoke(ctx, id, actor(), func(ctx context.Context, tx pgx.Tx, t *auth.Token) error {
+			return op.Done(ctx, tx, "", map[string]any{"state": auth.TokenActive}, map[string]any{"state": auth.TokenRevoked})
+		})
+		if err != nil {
+			return errors.Join(err, op.End(ctx, err))
+		}
+		_, err = fmt.Fprintf(out, "token %d is revoked\n", id)
+		return err
+	})
+}
+
+// withTokens opens the database for a command about tokens.
+func withTokens(ctx context.Context, cfg config.Config, do func(*auth.Tokens, *audit.Log) error) error {
+	pool, err := openKnown(ctx, cfg, "oriel-token")
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
+	reg := prometheus.NewRegistry()
+	tokens := auth.NewTokens(pool, slog.New(slog.DiscardHandler), reg)
+	defer tokens.Close()
+	return do(tokens, audit.New(pool, reg))
+}
+
+// recorded is a token as the record keeps it.
+func recorded(t *auth.Token) map[string]any {
+	after := map[string]any{"displayName": t.Name, "prefix": t.Prefix, "scopes": t.Scopes}
+	if len(t.SourcePrefixes) > 0 {
+		after["sourcePrefixes"] = t.SourcePrefixes
+	}
+	if t.Expires != nil {
+		after["expireTime"] = t.Expires.UTC().Format(time.RFC3339)
+	}
+	return after
+}
