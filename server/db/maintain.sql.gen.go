@@ -7,7 +7,100 @@ package db
 
 import (
 	"context"
+	"time"
 )
+
+const cleanPendingList = `-- name: CleanPendingList :exec
+SELECT clean_pending_list(($1::bigint)::oid)
+`
+
+func (q *Queries) CleanPendingList(ctx context.Context, index int64) error {
+	_, err := q.db.Exec(ctx, cleanPendingList, index)
+	return err
+}
+
+const daysOver = `-- name: DaysOver :many
+SELECT right(c.relname, 8)::text AS day
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_class p ON p.relnamespace = c.relnamespace
+ WHERE p.oid = to_regclass($1) AND c.relkind = 'r' AND c.relname ~ ('^' || p.relname || '_[0-9]{8}$')
+   AND right(c.relname, 8) <= to_char(($2::timestamptz) AT TIME ZONE 'UTC' - interval '1 day', 'YYYYMMDD')
+ ORDER BY 1
+`
+
+type DaysOverParams struct {
+	Parent  string
+	Instant time.Time
+}
+
+// The days of a table that were over at an instant, as YYYYMMDD, oldest first. With them come those that
+// are detached, or half so: what an interruption left.
+func (q *Queries) DaysOver(ctx context.Context, arg DaysOverParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, daysOver, arg.Parent, arg.Instant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var day string
+		if err := rows.Scan(&day); err != nil {
+			return nil, err
+		}
+		items = append(items, day)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const daysWithoutHours = `-- name: DaysWithoutHours :many
+SELECT (to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC')::timestamptz AS day
+  FROM pg_catalog.pg_inherits i
+  JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+ WHERE i.inhparent = 'event'::regclass AND NOT i.inhdetachpending AND c.relname ~ '_[0-9]{8}$'
+   AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_inherits h JOIN pg_catalog.pg_class hc ON hc.oid = h.inhrelid
+                    WHERE h.inhparent = 'rollup_hour'::regclass
+                      AND hc.relname = 'rollup_hour_' || right(c.relname, 8))
+`
+
+// Days of events that have no hours. One that is being detached has none to come.
+func (q *Queries) DaysWithoutHours(ctx context.Context) ([]time.Time, error) {
+	rows, err := q.db.Query(ctx, daysWithoutHours)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []time.Time
+	for rows.Next() {
+		var day time.Time
+		if err := rows.Scan(&day); err != nil {
+			return nil, err
+		}
+		items = append(items, day)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const dropDay = `-- name: DropDay :one
+SELECT drop_day($1, to_date($2::text, 'YYYYMMDD'))
+`
+
+type DropDayParams struct {
+	Parent string
+	Day    string
+}
+
+func (q *Queries) DropDay(ctx context.Context, arg DropDayParams) (bool, error) {
+	row := q.db.QueryRow(ctx, dropDay, arg.Parent, arg.Day)
+	var drop_day bool
+	err := row.Scan(&drop_day)
+	return drop_day, err
+}
 
 const foldSpan = `-- name: FoldSpan :execrows
 WITH e AS MATERIALIZED (
@@ -149,6 +242,40 @@ func (q *Queries) UnfoldedSpans(ctx context.Context, arg UnfoldedSpansParams) ([
 			&i.Above,
 			&i.Through,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const vocabularyIndexes = `-- name: VocabularyIndexes :many
+SELECT i.inhrelid::bigint AS index, coalesce(s.n_tup_ins, 0)::bigint AS written
+  FROM pg_catalog.pg_inherits i
+  JOIN pg_catalog.pg_index x ON x.indexrelid = i.inhrelid
+  JOIN pg_catalog.pg_stat_user_tables s ON s.relid = x.indrelid
+ WHERE i.inhparent = 'event_lexemes'::regclass
+`
+
+type VocabularyIndexesRow struct {
+	Index   int64
+	Written int64
+}
+
+// The vocabulary index of every day, and how many rows were ever written to the day.
+func (q *Queries) VocabularyIndexes(ctx context.Context) ([]VocabularyIndexesRow, error) {
+	rows, err := q.db.Query(ctx, vocabularyIndexes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []VocabularyIndexesRow
+	for rows.Next() {
+		var i VocabularyIndexesRow
+		if err := rows.Scan(&i.Index, &i.Written); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -2,9 +2,13 @@ package maintain
 
 import (
 	"context"
-	"fmt"
+	"errors"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"oriel/server/dbtest"
 	"oriel/server/schema"
@@ -67,44 +71,131 @@ func TestDaysOlderThanRetentionGoAndTheLedgerStillAddsUp(t *testing.T) {
 	}
 }
 
-func TestAnInterruptedDropIsFinished(t *testing.T) {
+// exists is 1 where a table is in the database.
+const exists = "SELECT (to_regclass($1) IS NOT NULL)::int"
+
+func TestDroppingADayGivesWayToALongQueryAndHoldsUpNobodyBehindIt(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
 	m := newMaintainer(pool)
-	old := time.Now().UTC().AddDate(0, 0, -100)
-	store(t, pool, 0, 1, old.Truncate(24*time.Hour), 3)
+	old := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
+	store(t, pool, 0, 1, old, 3)
 	name := "event_" + old.Format("20060102")
+	reader := reads(t, pool)
 
-	// Somebody reads the day: the first try gives up halfway.
-	reader, err := pool.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
+	result := make(chan error, 1)
+	go func() { result <- m.dropDays(t.Context()) }()
+	// Others come while maintenance waits. They may not wait for as long as the reader reads.
+	for done := false; !done; {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		if _, err := pool.Exec(ctx, "SELECT count(*) FROM event"); err != nil {
+			t.Fatalf("a query behind maintenance: %v", err)
+		}
+		cancel()
+		select {
+		case err := <-result:
+			refused := (*pgconn.PgError)(nil)
+			if !errors.As(err, &refused) || refused.Code != "55P03" {
+				t.Errorf("dropped under a reader: %v", err)
+			}
+			done = true
+		case <-t.Context().Done():
+			t.Fatal("the drop never gives way")
+		default:
+		}
 	}
-	if _, err := reader.Exec(t.Context(), "SELECT count(*) FROM event"); err != nil {
-		t.Fatal(err)
+	if n := count(t, pool, "SELECT count(*) FROM event"); n != 3 {
+		t.Errorf("giving way left %d rows of 3", n)
 	}
-	bounded, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	if err := m.dropDays(bounded); err == nil {
-		t.Error("dropped under a reader")
+	if n := count(t, pool, exists, "ledger_"+old.Format("20060102")); n != 0 {
+		t.Error("what the reader does not read was not dropped")
 	}
-	cancel()
-	await(t, "the detach is pending", func() bool {
-		return count(t, pool, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending") == 1
-	})
-	if err := reader.Rollback(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	await(t, "the day is gone", func() bool {
-		return m.dropDays(t.Context()) == nil && count(t, pool, "SELECT (to_regclass($1) IS NULL)::int", name) == 1
-	})
-
-	// Killed between the two steps: the table is there and belongs to nobody.
-	store(t, pool, 0, 2, old.Truncate(24*time.Hour), 3)
-	exec(t, pool, fmt.Sprintf("ALTER TABLE event DETACH PARTITION %s", name))
+	reader()
 	if err := m.dropDays(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if n := count(t, pool, "SELECT (to_regclass($1) IS NULL)::int", name); n != 1 {
-		t.Error("a detached day was left behind")
+	if n := count(t, pool, exists, name); n != 0 {
+		t.Error("the day is still there")
+	}
+}
+
+// reads keeps a transaction open that has read the events, until it is called.
+func reads(t *testing.T, pool *pgxpool.Pool) (end func()) {
+	t.Helper()
+	tx, err := pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	end = sync.OnceFunc(func() { _ = tx.Rollback(context.Background()) })
+	t.Cleanup(end)
+	if _, err := tx.Exec(t.Context(), "SELECT count(*) FROM event"); err != nil {
+		t.Fatal(err)
+	}
+	return end
+}
+
+// Older builds detached days concurrently, in steps, and may have been stopped between any two.
+func TestDaysThatWereHalfDroppedAreFinished(t *testing.T) {
+	t.Parallel()
+	for name, detach := range map[string]func(t *testing.T, pool *pgxpool.Pool, day string){
+		"the detaching was interrupted": func(t *testing.T, pool *pgxpool.Pool, day string) {
+			end := reads(t, pool)
+			defer end()
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				_, err := pool.Exec(ctx, "ALTER TABLE event DETACH PARTITION "+day+" CONCURRENTLY")
+				done <- err
+			}()
+			await(t, "the detach is pending", func() bool {
+				return count(t, pool, "SELECT count(*) FROM pg_inherits WHERE inhdetachpending") == 1
+			})
+			cancel()
+			if err := <-done; err == nil {
+				t.Fatal("the detach was not interrupted")
+			}
+		},
+		"it was detached and not dropped": func(t *testing.T, pool *pgxpool.Pool, day string) {
+			exec(t, pool, "ALTER TABLE event DETACH PARTITION "+day)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			pool := dbtest.New(t)
+			m := newMaintainer(pool)
+			old := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
+			store(t, pool, 0, 1, old, 3)
+			day := "event_" + old.Format("20060102")
+			detach(t, pool, day)
+			if n := count(t, pool, exists, day); n != 1 {
+				t.Fatal("there is nothing to finish: this test shows nothing")
+			}
+			await(t, "the day is gone", func() bool { // what was interrupted may take a moment to end
+				return m.dropDays(t.Context()) == nil && count(t, pool, exists, day) == 0
+			})
+		})
+	}
+}
+
+func TestALedgerDayIsSummedOnceThoughManyDropIt(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.New(t)
+	old := time.Now().UTC().AddDate(0, 0, -100)
+	if err := schema.EnsureDays(t.Context(), pool, old, old); err != nil {
+		t.Fatal(err)
+	}
+	exec(t, pool, `INSERT INTO ledger (consumer, log, partition, commit, from_offset, to_offset, stored, duplicate, dead, skipped,
+		expired, committed_at) VALUES ('store', 1, 0, 1, 0, 15, 5, 4, 3, 2, 1, $1)`, old)
+	var all sync.WaitGroup
+	for range 3 {
+		m := newMaintainer(pool)
+		all.Go(func() {
+			for m.dropDays(t.Context()) != nil { // gives way to the others
+			}
+		})
+	}
+	all.Wait()
+	if n := count(t, pool, "SELECT sum(stored) * 10000 + sum(duplicate) * 1000 + sum(dead) * 100 + sum(skipped) * 10 + sum(expired) FROM ledger_total"); n != 54321 {
+		t.Errorf("the sums are %d", n)
 	}
 }

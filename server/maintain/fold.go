@@ -58,19 +58,9 @@ func (m *Maintainer) foldOnce(ctx context.Context) (more bool, err error) {
 }
 
 // ensureHours makes the hour partition of every day that has events: the consumer makes those of events
-// for whatever time they carry, and the hours follow. A day that is being detached has none to come.
+// for whatever time they carry, and the hours follow.
 func (m *Maintainer) ensureHours(ctx context.Context) error {
-	rows, err := m.pool.Query(ctx, `
-		SELECT to_date(right(c.relname, 8), 'YYYYMMDD')::timestamp AT TIME ZONE 'UTC'
-		  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		 WHERE i.inhparent = 'event'::regclass AND NOT i.inhdetachpending AND c.relname ~ '_[0-9]{8}$'
-		   AND NOT EXISTS (SELECT 1 FROM pg_inherits h JOIN pg_class hc ON hc.oid = h.inhrelid
-		                    WHERE h.inhparent = 'rollup_hour'::regclass
-		                      AND hc.relname = 'rollup_hour_' || right(c.relname, 8))`)
-	if err != nil {
-		return fmt.Errorf("list days without hours: %w", err)
-	}
-	days, err := pgx.CollectRows(rows, pgx.RowTo[time.Time])
+	days, err := m.queries.DaysWithoutHours(ctx)
 	if err != nil {
 		return fmt.Errorf("list days without hours: %w", err)
 	}

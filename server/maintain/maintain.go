@@ -1,6 +1,7 @@
 // Package maintain keeps the tables in shape: day partitions ahead of need and gone after retention,
 // the GIN pending list, the hour rollups. An advisory lock lets one process work at a time; every job
-// is safe to be cut off anywhere and to be run twice. It must not know Kafka or HTTP.
+// is safe to be cut off anywhere and to be run twice. What only the owner of the tables may do, it does
+// through functions of the schema. It must not know Kafka or HTTP.
 package maintain
 
 import (
@@ -25,7 +26,7 @@ const storeConsumer = "store"
 const (
 	leadEvery   = 5 * time.Second
 	daysEvery   = 10 * time.Minute
-	gcEvery     = 10 * time.Minute
+	gcEvery     = time.Minute // one that gave way to a long query comes again
 	ginEvery    = time.Second
 	foldEvery   = 30 * time.Second
 	trimEvery   = time.Minute
@@ -50,7 +51,7 @@ type Maintainer struct {
 	log       *slog.Logger
 	metrics   metrics
 	now       func() time.Time
-	written   map[uint32]int64 // rows ever written, by index, as of its last cleaning
+	written   map[int64]int64 // rows ever written, by index, as of its last cleaning
 
 	mu   sync.Mutex
 	stop context.CancelFunc
@@ -73,7 +74,7 @@ type job struct {
 // New makes a maintainer.
 func New(pool *pgxpool.Pool, retention time.Duration, log *slog.Logger, reg prometheus.Registerer) *Maintainer {
 	m := &Maintainer{
-		pool: pool, queries: db.New(pool), retention: retention, log: log, now: time.Now, written: map[uint32]int64{},
+		pool: pool, queries: db.New(pool), retention: retention, log: log, now: time.Now, written: map[int64]int64{},
 		metrics: metrics{
 			seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 				Name: "oriel_maintain_job_seconds", Help: "Time that a maintenance job took.",
