@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -164,19 +162,4 @@ func TestARecordOutOfReachIsToldAsSuch(t *testing.T) {
 	o.get("/v1/auditEntries").failure(t, 500, fault.ReasonInternal)
 	o.get("/v1/auditEntries:export").failure(t, 503, fault.ReasonDatabaseUnavailable)
 	o.post("/v1/tokens", o.admin, newToken).failure(t, 503, fault.ReasonDatabaseUnavailable)
-}
-
-// What a book keeps no operations for.
-var errNoOperations = errors.New("there are no operations in this book")
-
-func (*book) Begin(context.Context, audit.Entry) (*audit.Operation, error) {
-	return nil, errNoOperations
-}
-
-func (*book) List(context.Context, audit.Filter, int, string) (*audit.Page, error) {
-	return nil, errNoOperations
-}
-
-func (*book) OpenExport(context.Context, audit.Filter) (*audit.Export, error) {
-	return nil, errNoOperations
 }
