@@ -149,6 +149,8 @@ func TestARequestThatIsNotInOrderGoesBackOrNowhere(t *testing.T) {
 			t.Errorf("%s gave %d to %v", name, p.status, p.left)
 		case c.want != "" && (said.Get("error") != c.want || said.Get("state") != "the state" || !strings.HasPrefix(p.left.String(), redirect)):
 			t.Errorf("%s gave %d to %v", name, p.status, p.left)
+		case c.want != "" && p.left.Fragment == "" && said.Get("iss") != w.Issuer():
+			t.Errorf("%s does not say who answers: %v", name, p.left)
 		}
 	}
 }

@@ -73,7 +73,7 @@ func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
 		grants, methods = append(grants, oidc.GrantTypeClientCredentials), append(methods, oidc.AuthMethodBasic)
 	}
 	// A browser or client that went away gets nothing, which is all that can fail here.
-	_ = json.NewEncoder(w).Encode(&oidc.DiscoveryConfiguration{
+	_ = json.NewEncoder(w).Encode(&document{NamesItself: true, DiscoveryConfiguration: oidc.DiscoveryConfiguration{
 		Issuer:                            s.issuer,
 		AuthorizationEndpoint:             s.oidc.AuthorizationEndpoint().Absolute(s.issuer),
 		TokenEndpoint:                     s.oidc.TokenEndpoint().Absolute(s.issuer),
@@ -92,5 +92,12 @@ func (s *Server) discovery(w http.ResponseWriter, _ *http.Request) {
 			"name", "preferred_username", "email", "email_verified", "roles",
 		},
 		CodeChallengeMethodsSupported: []oidc.CodeChallengeMethod{oidc.CodeChallengeMethodS256},
-	})
+	}})
+}
+
+// document is what discovery says; the library does not know RFC 9207.
+type document struct {
+	oidc.DiscoveryConfiguration
+	// NamesItself promises an iss with every answer, so that one without it is somebody else's.
+	NamesItself bool `json:"authorization_response_iss_parameter_supported"`
 }

@@ -18,7 +18,23 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request) {
 		browser = s.writeCookie(w, "_browser")
 	}
 	_, known := s.current(r)
-	s.oidc.ServeHTTP(w, r.WithContext(withAsking(r.Context(), asking{browser: digest(browser), session: known})))
+	s.oidc.ServeHTTP(naming{w, s.issuer}, r.WithContext(withAsking(r.Context(), asking{browser: digest(browser), session: known})))
+}
+
+// naming adds who answers (RFC 9207) to the errors that the library sends a browser back with.
+type naming struct {
+	http.ResponseWriter
+	issuer string
+}
+
+func (n naming) WriteHeader(status int) {
+	if to, err := url.Parse(n.Header().Get("Location")); err == nil && to.IsAbs() && to.Query().Has("error") {
+		q := to.Query()
+		q.Set("iss", n.issuer)
+		to.RawQuery = q.Encode()
+		n.Header().Set("Location", to.String())
+	}
+	n.ResponseWriter.WriteHeader(status)
 }
 
 // request finds the sign-in that a page or a form is about.
