@@ -112,7 +112,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 			Name: cfg.HTTP.Name, Provider: providerName(cfg.SignIn), Contact: cfg.SignIn.Contact,
 			TrustedProxies: cfg.HTTP.TrustedProxies, Limits: httpapi.Limits(cfg.Limits),
 		},
-		Tokens: tokens, Health: a.health, Tracer: tracing.Tracer("oriel/server/httpapi"),
+		Tokens: tokens, TokenAdmin: tokens, Health: a.health, Tracer: tracing.Tracer("oriel/server/httpapi"),
 		Log: log, Registry: reg,
 	}
 	if err := a.addPeople(cfg, pool, &deps, log, reg); err != nil {
