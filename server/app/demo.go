@@ -95,7 +95,10 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 		return err
 	}
 	say("schema is up to date")
-	cfg.HTTP.PublicURL = "http://" + cfg.HTTP.Addr
+	// Behind a proxy of this machine only with a provider that can be told of the addresses there.
+	if cfg.SignIn.Issuer == "" || cfg.HTTP.PublicURL == "" {
+		cfg.HTTP.PublicURL = "http://" + cfg.HTTP.Addr
+	}
 	file := filepath.Join(dir, demoJSON)
 	known := readDemoFile(file)
 	if err := demoTokens(ctx, cfg, &known); err != nil {
@@ -131,7 +134,7 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 			return err
 		}
 		say("Oriel is up")
-		if _, err := fmt.Fprintf(out, "\n  Open %s and sign in %s\n  Address, tokens and passwords: %s\n  Ctrl-C stops; the data stays.\n\n", known.URL, known.who(cfg.SignIn), file); err != nil {
+		if _, err := fmt.Fprintf(out, "\n  Open %s and sign in %s\n  Address, tokens and passwords: %s\n  Ctrl-C stops; the data stays.\n\n", cfg.HTTP.PublicURL, known.who(cfg.SignIn), file); err != nil {
 			return err
 		}
 		if cfg.Demo.Traffic == "off" {

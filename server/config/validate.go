@@ -15,7 +15,10 @@ import (
 // ValidateDemo reports everything that `oriel demo` cannot run with. It brings its own database, broker
 // and address.
 func (c Config) ValidateDemo() error {
-	c.Database, c.HTTP.PublicURL = Database{URL: "postgres://embedded", MaxConns: c.Database.MaxConns}, "http://127.0.0.1"
+	c.Database = Database{URL: "postgres://embedded", MaxConns: c.Database.MaxConns}
+	if c.SignIn.Issuer == "" || c.HTTP.PublicURL == "" { // the listener's own
+		c.HTTP.PublicURL = "http://127.0.0.1"
+	}
 	if c.SignIn.Issuer != "" && c.SignIn.SecretKey == "" { // made and kept in the data folder
 		c.SignIn.SecretKey = base64.StdEncoding.EncodeToString(make([]byte, 32))
 	}
@@ -24,6 +27,9 @@ func (c Config) ValidateDemo() error {
 		SessionTimeout: c.Kafka.SessionTimeout,
 	}
 	err := c.Validate()
+	if u, bad := url.Parse(c.HTTP.PublicURL); bad == nil && !loopbackHost(u.Hostname()) {
+		err = errors.Join(err, fmt.Errorf("ORIEL_PUBLIC_URL: the demo is for this machine alone, and %s leads to another", c.HTTP.PublicURL))
+	}
 	if c.Demo.Traffic != "on" && c.Demo.Traffic != "off" {
 		err = errors.Join(err, fmt.Errorf("ORIEL_DEMO_TRAFFIC: %q is none of on, off", c.Demo.Traffic))
 	}
