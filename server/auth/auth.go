@@ -92,8 +92,3 @@ func RolesUpTo(role string) []string {
 	all := []string{RoleAnalyst, RoleOperator, RoleAdmin}
 	return all[:slices.Index(all, role)+1]
 }
-
-// DemoAnalyst goes away with the demo's identity provider.
-func DemoAnalyst() *Principal {
-	return &Principal{Kind: KindPerson, ID: "demo", Name: "Demo analyst", Roles: []string{RoleAnalyst}, Scopes: []string{ScopeEventsRead}}
-}

@@ -218,13 +218,3 @@ func TestTokensThatAreNotMade(t *testing.T) {
 		t.Errorf("the widest that is allowed: %v", err)
 	}
 }
-
-func TestTheDemoAnalystReadsAndNothingElse(t *testing.T) {
-	t.Parallel()
-	p := DemoAnalyst()
-	for _, s := range Scopes() {
-		if p.Has(s) != (s == ScopeEventsRead) {
-			t.Errorf("%s: %v", s, p.Has(s))
-		}
-	}
-}

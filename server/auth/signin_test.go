@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"oriel/server/fault"
@@ -199,5 +200,30 @@ func TestSweepingTakesWhatHasExpiredAndNothingElse(t *testing.T) {
 	valid(t, s, cookie)
 	if _, err := s.Finish(t.Context(), state, browser); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestIndexesServeTheQueriesTheyAreFor(t *testing.T) {
+	t.Parallel()
+	in := install(t)
+	in.exec(`INSERT INTO session (hash, issuer, subject, name, roles, expires_at, check_after)
+		SELECT sha256(n::text::bytea), 'i', 's' || n, 'n', '{}', clock_timestamp() + interval '1 day', clock_timestamp() FROM generate_series(1, 5000) n`)
+	in.exec(`INSERT INTO sign_in (state, browser, nonce, verifier, origin, return_to, expires_at)
+		SELECT sha256(n::text::bytea), sha256(n::text::bytea), 'n', 'v', 'o', '/', clock_timestamp() + n * interval '1 second' FROM generate_series(1, 5000) n`)
+	in.exec("ANALYZE session")
+	in.exec("ANALYZE sign_in")
+	for index, sql := range map[string]string{
+		"session_person_idx": "SELECT hash FROM session WHERE issuer = 'i' AND subject = 's7' ORDER BY hash FOR UPDATE",
+		"session_pkey":       "SELECT hash FROM session WHERE hash = sha256('7') AND expires_at > statement_timestamp()",
+		"sign_in_expiry_idx": "SELECT state FROM sign_in WHERE expires_at <= statement_timestamp() ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED",
+	} {
+		rows, err := in.pool.Query(t.Context(), "EXPLAIN "+sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := pgx.CollectRows(rows, pgx.RowTo[string])
+		if err != nil || !strings.Contains(strings.Join(plan, "\n"), index) {
+			t.Errorf("%s is not used: %v, %v", index, plan, err)
+		}
 	}
 }
