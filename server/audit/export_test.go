@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -160,4 +161,21 @@ func TestAnExportOfAHundredThousandHoldsFewOfThem(t *testing.T) {
 		t.Errorf("it holds %d MiB", (highest-before)>>20)
 	}
 	t.Logf("%d KiB above what was held before", (int64(highest)-int64(before))>>10)
+}
+
+func TestEveryLimitIsAMetric(t *testing.T) {
+	t.Parallel()
+	reg := newRegistry()
+	New(nil, reg)
+	const want = `
+# HELP oriel_audit_limit What is set: exports at once, entries of a page, seconds of a statement of a list and of an export.
+# TYPE oriel_audit_limit gauge
+oriel_audit_limit{limit="exports"} 4
+oriel_audit_limit{limit="fetch_seconds"} 30
+oriel_audit_limit{limit="list_seconds"} 5
+oriel_audit_limit{limit="page"} 500
+`
+	if err := testutil.GatherAndCompare(reg, strings.NewReader(want), "oriel_audit_limit"); err != nil {
+		t.Error(err)
+	}
 }

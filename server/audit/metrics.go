@@ -23,8 +23,16 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 			Help: "Entries that could not be written, by phase. Without its intent an operation is refused; without its outcome it shows as unknown.",
 		}, []string{"phase"}),
 		exports: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "oriel_audit_exports", Help: "Exports being read, 4 at most.",
+			Name: "oriel_audit_exports", Help: "Exports being read.",
 		}),
+	}
+	limits := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "oriel_audit_limit", Help: "What is set: exports at once, entries of a page, seconds of a statement of a list and of an export.",
+	}, []string{"limit"})
+	for limit, most := range map[string]float64{
+		"exports": exportsAtOnce, "page": MaxPageSize, "list_seconds": listFor.Seconds(), "fetch_seconds": fetchFor.Seconds(),
+	} {
+		limits.WithLabelValues(limit).Set(most)
 	}
 	for _, action := range Actions() {
 		for _, outcome := range []string{begun, Done, Refused, Failed} {
@@ -34,7 +42,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	for _, phase := range []string{phaseIntent, phaseOutcome, phaseEvent} {
 		m.failures.WithLabelValues(phase)
 	}
-	reg.MustRegister(m.entries, m.failures, m.exports)
+	reg.MustRegister(m.entries, m.failures, m.exports, limits)
 	return m
 }
 
