@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -240,10 +241,11 @@ func Eventually(t *testing.T, within time.Duration, condition func() bool, expla
 	}
 }
 
-// Installation is a database and a broker, and the environment that names them.
+// Installation is a database and a broker, and the environment that names them: the database as the roles
+// that write and that read.
 type Installation struct {
 	Broker   dbtest.Broker
-	Database string
+	Database string // as a superuser, for a test to look at
 	Env      []string
 	Producer string
 	Reader   string
@@ -254,7 +256,8 @@ func Install(t *testing.T, b dbtest.Broker) Installation {
 	t.Helper()
 	in := Installation{Broker: b, Database: dbtest.NewURL(t)}
 	in.Env = []string{
-		"ORIEL_DATABASE_URL=" + in.Database,
+		"ORIEL_DATABASE_URL=" + dbtest.AppURL(t, in.Database),
+		"ORIEL_DATABASE_READ_URL=" + dbtest.ReadURL(t, in.Database),
 		"ORIEL_KAFKA_BROKERS=" + strings.Join(b.Brokers, ","),
 		"ORIEL_KAFKA_TOPIC=" + b.Topic,
 		"ORIEL_KAFKA_GROUP=group-" + b.Topic,
@@ -263,6 +266,12 @@ func Install(t *testing.T, b dbtest.Broker) Installation {
 	in.Producer = Run(t, in.Env, "token", "create", "--scope", "events:write", "--name", "producer")
 	in.Reader = Run(t, in.Env, "token", "create", "--scope", "events:read", "--name", "reader")
 	return in
+}
+
+// MigrateEnv is the environment of `oriel migrate`, which alone knows the owner of the tables.
+func (in Installation) MigrateEnv(t *testing.T) []string {
+	t.Helper()
+	return append(slices.Clone(in.Env), "ORIEL_DATABASE_MIGRATE_URL="+dbtest.OwnerURL(t, in.Database))
 }
 
 // Serve starts a replica at addr and waits until it is ready.

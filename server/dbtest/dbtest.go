@@ -36,7 +36,8 @@ func Open(t testing.TB, url string) *pgxpool.Pool {
 	return pool
 }
 
-// NewURL is New for tests that start a process or a proxy.
+// NewURL is New for tests that start a process or a proxy. It names a superuser: AppURL and ReadURL are the
+// same database as a program has it.
 func NewURL(t testing.TB) string {
 	t.Helper()
 	return newDatabase(t, true)
@@ -64,7 +65,7 @@ func newDatabase(t testing.TB, migrated bool) string {
 	}
 	// The time lets a later run on the same server tell what a killed one left.
 	name := fmt.Sprintf("%s%d_%s", testPrefix, time.Now().Unix(), randomHex())
-	if err := srv.exec(ctx, "CREATE DATABASE "+name+" TEMPLATE "+template+" STRATEGY "+cloneStrategy); err != nil {
+	if err := srv.exec(ctx, "CREATE DATABASE "+name+" OWNER "+ownerRole+" TEMPLATE "+template+" STRATEGY "+cloneStrategy); err != nil {
 		t.Fatalf("clone a test database: %v", err)
 	}
 	t.Cleanup(func() {

@@ -73,7 +73,7 @@ func findServer(ctx context.Context) (*server, error) {
 		once.Do(func() { name, err = srv.makeTemplate(context.WithoutCancel(ctx)) })
 		return name, err
 	}
-	return srv, srv.dropStale(ctx)
+	return srv, errors.Join(srv.makeRoles(ctx), srv.dropStale(ctx))
 }
 
 func (s *server) migratedTemplate(ctx context.Context) (string, error) { return s.template(ctx) }
@@ -143,12 +143,12 @@ func ownDir(dir string) error {
 	return os.Chmod(dir, 0o711)
 }
 
-// makeTemplate migrates a database once per state of the migrations and per day, as the day partitions
+// makeTemplate migrates a database once per state of the migrations and grants, and per day, as the day partitions
 // in it are those around today. Binaries that share a server wait for the first.
 func (s *server) makeTemplate(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	hash, err := migrationsHash()
+	hash, err := templateHash()
 	if err != nil {
 		return "", err
 	}
@@ -172,13 +172,17 @@ func (s *server) makeTemplate(ctx context.Context) (string, error) {
 	building := templatePrefix + "building"
 	for _, sql := range []string{
 		"DROP DATABASE IF EXISTS " + building + " WITH (FORCE)",
-		"CREATE DATABASE " + building + " TEMPLATE template0",
+		"CREATE DATABASE " + building + " TEMPLATE template0 OWNER " + ownerRole,
 	} {
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return "", err
 		}
 	}
-	if err := schema.Migrate(ctx, withDatabase(s.url, building)); err != nil {
+	owner := s.withRole(building, ownerRole)
+	if err := schema.Migrate(ctx, owner); err != nil {
+		return "", err
+	}
+	if err := schema.Grant(ctx, owner, writeRole, readRole); err != nil {
 		return "", err
 	}
 	// Renamed last: a template that exists is whole. Closed to sessions, as one would block its cloning.
@@ -233,7 +237,7 @@ func (s *server) dropStale(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return dropStaleRoles(ctx, conn, own)
 }
 
 func databases(ctx context.Context, conn *pgx.Conn, prefix string) ([]string, error) {
@@ -244,8 +248,12 @@ func databases(ctx context.Context, conn *pgx.Conn, prefix string) ([]string, er
 	return pgx.CollectRows(rows, pgx.RowTo[string])
 }
 
-func migrationsHash() (string, error) {
+// templateHash tells templates of other migrations, or other grants, apart.
+func templateHash() (string, error) {
 	h := sha256.New()
+	for _, sql := range schema.Grants("", "public", writeRole, readRole) {
+		_, _ = fmt.Fprintln(h, sql) // a hash takes everything
+	}
 	err := fs.WalkDir(oriel.Migrations, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
