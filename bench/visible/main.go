@@ -133,14 +133,8 @@ func start(program, dir string) (*demo, error) {
 	}
 	d := &demo{cmd: cmd, url: "http://" + addr}
 	for time.Since(began) < time.Minute {
-		if text, err := os.ReadFile(filepath.Join(dir, "demo.json")); err == nil && d.page() {
+		if d.read(dir) && d.page() {
 			d.started = time.Since(began)
-			var file struct{ ProducerToken, ReaderToken string }
-			d.write, d.reader = "", ""
-			if err := json.Unmarshal(text, &file); err != nil {
-				return nil, errors.Join(err, d.stop())
-			}
-			d.write, d.reader = file.ProducerToken, file.ReaderToken
 			return d, nil
 		}
 		time.Sleep(20 * time.Millisecond)
@@ -148,10 +142,26 @@ func start(program, dir string) (*demo, error) {
 	return nil, errors.Join(errors.New("the demo did not come up within a minute"), d.stop())
 }
 
+// read takes the tokens from demo.json, which is there once the program is up.
+func (d *demo) read(dir string) bool {
+	text, err := os.ReadFile(filepath.Join(dir, "demo.json"))
+	var file struct{ ProducerToken, ReaderToken string }
+	if err != nil || json.Unmarshal(text, &file) != nil {
+		return false
+	}
+	d.write, d.reader = file.ProducerToken, file.ReaderToken
+	return true
+}
+
 // page tells whether readiness says yes and a search answers.
 func (d *demo) page() bool {
 	for _, path := range []string{"/health/ready", "/v1/events"} {
-		resp, err := http.Get(d.url + path)
+		req, err := http.NewRequest(http.MethodGet, d.url+path, nil)
+		if err != nil {
+			return false
+		}
+		req.Header.Set("Authorization", "Bearer "+d.reader)
+		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			return false
 		}
