@@ -58,9 +58,9 @@ type member struct {
 	woken    chan struct{}
 }
 
-// start runs a consumer that ends with the test.
+// start runs a consumer that ends with the test, as the role that the application has.
 func (r *rig) start(mod func(*Config)) *member {
-	u, err := url.Parse(r.url)
+	u, err := url.Parse(dbtest.AppURL(r.t, r.url))
 	if err != nil {
 		r.t.Fatal(err)
 	}

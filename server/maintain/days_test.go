@@ -17,7 +17,7 @@ import (
 func TestDaysAreMadeAheadForEveryTable(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
-	m := newMaintainer(pool)
+	m := newMaintainer(t, pool)
 	m.now = func() time.Time { return time.Now().AddDate(0, 1, 0) }
 	start(t, m)
 	ahead := m.now().UTC()
@@ -35,7 +35,7 @@ func TestDaysAreMadeAheadForEveryTable(t *testing.T) {
 func TestDaysOlderThanRetentionGoAndTheLedgerStillAddsUp(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
-	m := newMaintainer(pool)
+	m := newMaintainer(t, pool)
 	ctx := t.Context()
 	now := time.Now().UTC()
 	old, edge := now.AddDate(0, 0, -93), now.AddDate(0, 0, -91)
@@ -77,7 +77,7 @@ const exists = "SELECT (to_regclass($1) IS NOT NULL)::int"
 func TestDroppingADayGivesWayToALongQueryAndHoldsUpNobodyBehindIt(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
-	m := newMaintainer(pool)
+	m := newMaintainer(t, pool)
 	old := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
 	store(t, pool, 0, 1, old, 3)
 	name := "event_" + old.Format("20060102")
@@ -162,7 +162,7 @@ func TestDaysThatWereHalfDroppedAreFinished(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pool := dbtest.New(t)
-			m := newMaintainer(pool)
+			m := newMaintainer(t, pool)
 			old := time.Now().UTC().AddDate(0, 0, -100).Truncate(24 * time.Hour)
 			store(t, pool, 0, 1, old, 3)
 			day := "event_" + old.Format("20060102")
@@ -188,7 +188,7 @@ func TestALedgerDayIsSummedOnceThoughManyDropIt(t *testing.T) {
 		expired, committed_at) VALUES ('store', 1, 0, 1, 0, 15, 5, 4, 3, 2, 1, $1)`, old)
 	var all sync.WaitGroup
 	for range 3 {
-		m := newMaintainer(pool)
+		m := newMaintainer(t, pool)
 		all.Go(func() {
 			for m.dropDays(t.Context()) != nil { // gives way to the others
 			}

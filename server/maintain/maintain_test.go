@@ -22,8 +22,11 @@ func TestMain(m *testing.M) {
 
 const patience = 30 * time.Second
 
-func newMaintainer(pool *pgxpool.Pool) *Maintainer {
-	return New(pool, 91*24*time.Hour, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+// newMaintainer works as the role that the application has, on the database of pool, a superuser's.
+func newMaintainer(t *testing.T, pool *pgxpool.Pool) *Maintainer {
+	t.Helper()
+	app := dbtest.Open(t, dbtest.AppURL(t, pool.Config().ConnString()))
+	return New(app, 91*24*time.Hour, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 }
 
 func start(t *testing.T, m *Maintainer) {
@@ -89,9 +92,8 @@ func store(t *testing.T, pool *pgxpool.Pool, partition int, commit int64, at tim
 
 func TestOneReplicaWorksAndAnotherTakesOver(t *testing.T) {
 	t.Parallel()
-	url := dbtest.NewURL(t)
-	one, two := newMaintainer(dbtest.Open(t, url)), newMaintainer(dbtest.Open(t, url))
-	pool := dbtest.Open(t, url)
+	pool := dbtest.New(t)
+	one, two := newMaintainer(t, pool), newMaintainer(t, pool)
 	holders := func() int64 {
 		return count(t, pool, `SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
 			WHERE l.locktype = 'advisory' AND l.granted AND d.datname = current_database() AND l.objsubid = 1
@@ -109,7 +111,7 @@ func TestOneReplicaWorksAndAnotherTakesOver(t *testing.T) {
 func TestHoursHoldTheCommitsThatTheySayTheyHold(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
-	m, other := newMaintainer(pool), newMaintainer(pool)
+	m, other := newMaintainer(t, pool), newMaintainer(t, pool)
 	at := time.Now().UTC().Truncate(time.Hour).Add(-3 * time.Hour)
 	ctx := t.Context()
 	check := func() {
@@ -161,7 +163,7 @@ func TestHoursHoldTheCommitsThatTheySayTheyHold(t *testing.T) {
 func TestThePendingListOfAWrittenDayIsCleaned(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
-	m := newMaintainer(pool)
+	m := newMaintainer(t, pool)
 	now := time.Now().UTC().Truncate(24 * time.Hour)
 	index := fmt.Sprintf(`(SELECT i.inhrelid FROM pg_inherits i JOIN pg_index x ON x.indexrelid = i.inhrelid
 		WHERE i.inhparent = 'event_lexemes'::regclass AND x.indrelid = 'event_%s'::regclass)`, now.Format("20060102"))

@@ -12,7 +12,7 @@ import (
 func TestTheBrokersLogIsTrimmedToWhatIsNeeded(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
-	m := newMaintainer(pool)
+	m := newMaintainer(t, pool)
 	store(t, pool, 0, 7, time.Now(), 1)
 	store(t, pool, 1, 9, time.Now(), 1)
 	exec(t, pool, "INSERT INTO checkpoint (consumer, log, partition, next_offset) VALUES ('orders', 1, 1, 33)")
@@ -55,7 +55,7 @@ func TestTheOffsetsOfALogThatWasLeftNeverCutTheNewOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			pool := dbtest.New(t)
-			m := newMaintainer(pool)
+			m := newMaintainer(t, pool)
 			store(t, pool, 0, 7, time.Now(), 1)
 			exec(t, pool, c.sql)
 			got := ""
@@ -75,7 +75,7 @@ func TestTheOffsetsOfALogThatWasLeftNeverCutTheNewOne(t *testing.T) {
 		})
 	}
 	pool := dbtest.New(t)
-	m := newMaintainer(pool)
+	m := newMaintainer(t, pool)
 	store(t, pool, 0, 7, time.Now(), 1)
 	m.TrimLog = func(context.Context, map[int32]int64) error { t.Error("trimmed without knowing the log"); return nil }
 	m.Log = func(context.Context) (string, [16]byte, error) { return "", old, context.DeadlineExceeded }

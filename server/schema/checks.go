@@ -42,7 +42,7 @@ SELECT session_user::text, rolname::text, power FROM (
 	UNION ALL
 	SELECT 6, self, rolname, 'may act as the server''s own user'
 	  FROM may WHERE rolname IN ('pg_execute_server_program', 'pg_write_server_files')
-) x ORDER BY NOT self, rank, rolname, power LIMIT 1`
+) x ORDER BY rank, NOT self, rolname, power LIMIT 1`
 
 // CheckAudit refuses a role that could change the record of who did what, or keep entries out of it: only
 // then is the record worth something against the application itself. It also refuses a role that was not
@@ -73,7 +73,7 @@ SELECT session_user::text, rolname::text, power FROM (
 	   AND (c.relowner = may.oid OR
 	        CASE WHEN p IN ('INSERT', 'UPDATE') THEN has_any_column_privilege(may.oid, c.oid, p)
 	             ELSE has_table_privilege(may.oid, c.oid, p) END)
-) x ORDER BY NOT self, rank, rolname, power LIMIT 1`
+) x ORDER BY rank, NOT self, rolname, power LIMIT 1`
 
 // CheckReader refuses a role for reading that could write to any table of ours or cannot read what searches
 // need, and a standby.

@@ -58,10 +58,11 @@ type store struct {
 // partial where the test is not about that.
 func newStore(t testing.TB) *store {
 	t.Helper()
-	pool := dbtest.New(t)
+	url := dbtest.NewURL(t)
+	pool, reader := dbtest.Open(t, url), dbtest.Open(t, dbtest.ReadURL(t, url))
 	st := &store{
 		t: t, pool: pool, offsets: map[progress]int64{}, days: map[time.Time]bool{},
-		svc: New(pool, 91*24*time.Hour, slog.New(slog.DiscardHandler), prometheus.NewRegistry()),
+		svc: New(reader, 91*24*time.Hour, slog.New(slog.DiscardHandler), prometheus.NewRegistry()),
 	}
 	var key []byte
 	if err := pool.QueryRow(context.Background(), `SELECT key FROM lexicon_version WHERE version = 1`).Scan(&key); err != nil {

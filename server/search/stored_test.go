@@ -23,13 +23,15 @@ import (
 // lexemes that it stored are those of the row as a search reads it.
 func TestTheConsumerIndexesWhatTheVerifierReads(t *testing.T) {
 	t.Parallel()
-	pool := dbtest.New(t)
+	// Each as the role that it has in an installation.
+	url := dbtest.NewURL(t)
+	app, pool := dbtest.Open(t, dbtest.AppURL(t, url)), dbtest.Open(t, dbtest.ReadURL(t, url))
 	broker := dbtest.NewKfake(t, 2)
 	events := consumed(t, broker)
 
 	cons := consume.New(consume.Config{
 		Consumer: "store", Topic: broker.Topic, Group: "store", Instance: "test", Retention: 91 * oneDay,
-	}, pool, []kgo.Opt{kgo.SeedBrokers(broker.Brokers...)}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), nil)
+	}, app, []kgo.Opt{kgo.SeedBrokers(broker.Brokers...)}, slog.New(slog.DiscardHandler), prometheus.NewRegistry(), nil)
 	if err := cons.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
