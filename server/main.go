@@ -173,7 +173,9 @@ func run() int {
 		<-signals
 		os.Exit(130)
 	}()
-	if err := parsed.Run(&process{ctx: ctx, cfg: cfg, out: os.Stdout, log: telemetry.NewLogger(os.Stderr, level)}); err != nil {
+	log := telemetry.NewLogger(os.Stderr, level)
+	slog.SetDefault(log) // for libraries that know no other
+	if err := parsed.Run(&process{ctx: ctx, cfg: cfg, out: os.Stdout, log: log}); err != nil {
 		fmt.Fprintln(os.Stderr, "oriel:", err)
 		return 1
 	}
