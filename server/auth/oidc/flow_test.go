@@ -89,10 +89,14 @@ func TestWhatTheBrowserBringsBackMustHold(t *testing.T) {
 		before func(*issuer)
 		reason string
 	}{
-		"another nonce":        {change: func(b *Callback) { b.Nonce = random() }, reason: fault.ReasonSignInRejected},
-		"no nonce kept":        {change: func(b *Callback) { b.Nonce = "" }, reason: fault.ReasonSignInRejected},
-		"another verifier":     {change: func(b *Callback) { b.Verifier = random() }, reason: fault.ReasonSignInRefused},
-		"another callback":     {change: func(b *Callback) { b.Redirect += "x" }, reason: fault.ReasonSignInRefused},
+		"another nonce":    {change: func(b *Callback) { b.Nonce = random() }, reason: fault.ReasonSignInRejected},
+		"no nonce kept":    {change: func(b *Callback) { b.Nonce = "" }, reason: fault.ReasonSignInRejected},
+		"another verifier": {change: func(b *Callback) { b.Verifier = random() }, reason: fault.ReasonSignInRefused},
+		"another callback": {change: func(b *Callback) { b.Redirect += "x" }, reason: fault.ReasonSignInRefused},
+		"no nonce kept, none in the ID token": {
+			change: func(b *Callback) { b.Nonce = "" }, before: func(i *issuer) { i.idClaims["nonce"] = nil },
+			reason: fault.ReasonSignInRejected,
+		},
 		"an invented code":     {change: func(b *Callback) { b.Code = "x" }, reason: fault.ReasonSignInRefused},
 		"another issuer's iss": {change: func(b *Callback) { b.Issuer = "https://evil.example" }, reason: fault.ReasonSignInRejected},
 		"no iss where the provider always sends it": {
@@ -329,6 +333,10 @@ func TestARefreshBringsWhatTheProviderSaysNow(t *testing.T) {
 			before: func(i *issuer) { i.noIDToken = true },
 			kind:   fault.Unauthenticated, reason: fault.ReasonSessionExpired,
 		},
+		"no ID token, the role at userinfo of nobody": {
+			before: func(i *issuer) { i.noIDToken, i.userinfo = true, map[string]any{"roles": "admin"} },
+			kind:   fault.Unauthenticated, reason: fault.ReasonSessionExpired,
+		},
 		"an ID token of another client": {
 			before: func(i *issuer) { i.idClaims["aud"] = "other" },
 			kind:   fault.Unauthenticated, reason: fault.ReasonSessionExpired,
@@ -369,7 +377,7 @@ func TestARefreshBringsWhatTheProviderSaysNow(t *testing.T) {
 func TestANewRefreshTokenIsNotLostWithWhatFollows(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
-	i.answers[pathUserinfo] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }
+	i.answers[pathUserinfo] = status(500)
 	who, err := newProvider(t, i.config()).Refresh(t.Context(), "refresh-1")
 	wantFault(t, err, fault.Unavailable, fault.ReasonProviderUnavailable)
 	if who == nil || who.RefreshToken != "refresh-1+" {

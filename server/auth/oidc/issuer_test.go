@@ -133,7 +133,7 @@ func (s signer) raw(head, payload string) string {
 }
 
 func hashOf(algorithm jose.SignatureAlgorithm) crypto.Hash {
-	switch algorithm[2:] {
+	switch string(algorithm[2:]) {
 	case "384":
 		return crypto.SHA384
 	case "512":
@@ -224,7 +224,7 @@ func (i *issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		i.serveToken(w, r)
 	case pathUserinfo:
 		if r.Header.Get("Authorization") != "Bearer "+i.access {
-			w.WriteHeader(401)
+			w.WriteHeader(http.StatusUnauthorized)
 			return
 		}
 		writeJSON(w, 200, i.userinfo)
@@ -321,7 +321,7 @@ func (i *issuer) config() Config {
 
 func newProvider(t testing.TB, cfg Config) *Provider {
 	t.Helper()
-	p := New(cfg, slog.New(slog.NewTextHandler(io.Discard, nil)), prometheus.NewRegistry())
+	p := New(cfg, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	t.Cleanup(p.Close)
 	return p
 }
