@@ -38,7 +38,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     sourcemap: false,
   },
-  server: { proxy: { "/v1": { target: backend, changeOrigin: true } } },
+  // Sign in at the server itself: its cookie holds for every port of the host.
+  server: { proxy: { "/v1": { target: backend, changeOrigin: true, headers: { origin: backend } } } },
   test: {
     environment: "node",
     include: ["src/**/*.test.{ts,tsx}"],

@@ -14,10 +14,12 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 for (const theme of ["dark", "light"] as const) {
-  test(`nor in the way to sign in, in the pages of Admin and their forms, ${theme}`, async ({ pageOf }) => {
+  test(`nothing is in the way of assistive technology in the tokens and their forms, ${theme}`, async ({
+    pageOf,
+  }) => {
     const admin = await pageOf("admin");
     await admin.emulateMedia({ colorScheme: theme });
-    await admin.goto("/admin/tokens");
+    await admin.goto("/admin/tokens?q=demo");
     await expect(admin.getByRole("row").nth(1)).toBeVisible();
     expect(await violations(admin)).toEqual([]);
     await admin.getByRole("button", { name: /^Account/ }).click();
@@ -44,8 +46,12 @@ for (const theme of ["dark", "light"] as const) {
     await admin.getByRole("button", { name: "Revoke token" }).click();
     await expect(admin.getByText(/A reason is missing/)).toBeVisible();
     expect(await violations(admin)).toEqual([]);
+  });
 
-    await admin.goto("/admin/audit?action=token.*");
+  test(`nor in the record and over a page whose session is over, ${theme}`, async ({ pageOf }) => {
+    const admin = await pageOf("admin");
+    await admin.emulateMedia({ colorScheme: theme });
+    await admin.goto("/admin/audit?target=tokens/1&target=tokens/2");
     await admin
       .getByRole("button", { name: /^token.create by / })
       .first()
@@ -74,7 +80,9 @@ for (const theme of ["dark", "light"] as const) {
     await admin.getByRole("button", { name: "Read again" }).click();
     await expect(admin.getByRole("alertdialog")).toBeVisible();
     expect(await violations(admin)).toEqual([]);
+  });
 
+  test(`nor where someone has to sign in or has not the role, ${theme}`, async ({ pageOf }) => {
     const analyst = await pageOf("analyst");
     await analyst.emulateMedia({ colorScheme: theme });
     await analyst.goto("/admin/tokens");

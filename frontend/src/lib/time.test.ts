@@ -2,8 +2,13 @@ import { describe, expect, test } from "vitest";
 import {
   dateAndTime,
   dayStart,
+  fullDay,
   isZone,
   lag,
+  lengthText,
+  minutesAgo,
+  nearDay,
+  nextDay,
   offsetLabel,
   rangeText,
   readBound,
@@ -120,5 +125,48 @@ describe("reading a bound", () => {
     expect(relative("-90m")?.name).toBe("90 minutes");
     expect(relative("-2w")).toEqual({ ms: 14 * 86_400_000, name: "2 weeks" });
     expect(relative("1h")).toBeUndefined();
+  });
+});
+
+describe("days and lengths", () => {
+  test("a day is of the zone, and has its year where another could be meant", () => {
+    expect(fullDay("2027-02-28T20:00:00Z", "UTC")).toBe("28 Feb 2027");
+    expect(fullDay("2027-02-28T20:00:00Z", "Asia/Kolkata")).toBe("1 Mar 2027");
+    const now = Date.parse("2026-12-31T20:00:00Z");
+    expect(nearDay("2026-11-14T10:00:00Z", "UTC", now)).toBe("14 Nov");
+    expect(nearDay("2025-11-14T10:00:00Z", "UTC", now)).toBe("14 Nov 2025");
+    // There the next year has begun.
+    expect(nearDay("2026-11-14T10:00:00Z", "Asia/Kolkata", now)).toBe("14 Nov 2026");
+  });
+  test("the day after one crosses months, years and leap days", () => {
+    expect(["2026-11-30", "2026-12-31", "2028-02-28", "2027-02-28"].map(nextDay)).toEqual([
+      "2026-12-01",
+      "2027-01-01",
+      "2028-02-29",
+      "2027-03-01",
+    ]);
+  });
+  test("what is known to the minute is told no finer", () => {
+    const now = Date.parse("2026-11-30T15:00:00Z");
+    const told = (before: number) => minutesAgo(new Date(now - before).toISOString(), now);
+    expect([0, -5000, 59_999, 60_000, 3_599_999, 3_600_000, 86_400_000].map(told)).toEqual([
+      "under 1 min ago",
+      "under 1 min ago",
+      "under 1 min ago",
+      "1 min ago",
+      "59 min ago",
+      "1 h ago",
+      "1 d ago",
+    ]);
+  });
+  test("a length is told in whole units", () => {
+    expect([1000, 90_000, 3_600_000, 8 * 3_600_000, 24 * 3_600_000, 3 * 86_400_000].map(lengthText)).toEqual([
+      "1 second",
+      "1 minute",
+      "1 hour",
+      "8 hours",
+      "24 hours",
+      "3 days",
+    ]);
   });
 });

@@ -134,6 +134,12 @@ export function fullDay(time: string, zone: string): string {
   return `${dayAndMonth(wall)} ${wall.year}`;
 }
 
+/** `14 Nov` of a day of the year that is now, else `14 Nov 2025`. */
+export function nearDay(time: string, zone: string, now: number): string {
+  const wall = wallOf(Date.parse(time), zone);
+  return wall.year === wallOf(now, zone).year ? dayAndMonth(wall) : fullDay(time, zone);
+}
+
 /** The day after one that is written `2027-02-28`, as it is written. */
 export function nextDay(date: string): string {
   return new Date(Date.parse(`${date}T00:00:00Z`) + 86_400_000).toISOString().slice(0, 10);

@@ -64,7 +64,6 @@ export function AuditDetail({
                 size="small"
                 look="ghost"
                 icon="copy"
-                className="-my-2.5 wide:-my-1"
                 aria-label="Copy the request id"
                 title="Copy"
                 onClick={() => copy(entry.requestId, "the request id")}
@@ -100,8 +99,8 @@ const None = () => <span className="text-ink-3">—</span>;
 function Fact({ name, action, children }: { name: string; action?: ReactNode; children: ReactNode }) {
   return (
     <Fragment>
-      <dt className="py-0.5 t-12 text-ink-3">{name}</dt>
-      <dd className="flex items-center gap-2 py-0.5 mono-12">
+      <dt className="flex min-h-6 items-center t-12 text-ink-3">{name}</dt>
+      <dd className="flex min-h-6 items-center gap-2 mono-12">
         <span className="min-w-0 wrap-anywhere">{children}</span>
         {action}
       </dd>
@@ -122,7 +121,6 @@ function Only({
     <Button
       size="small"
       look="ghost"
-      className="-my-2.5 wide:-my-1"
       aria-label={`Only ${field} ${value}`}
       title={`Show only entries with this ${field}`}
       // In a filter a final * would take more than this value.

@@ -45,11 +45,13 @@ export function AuditPage() {
         tools={
           <>
             <AuditSearch query={view.query} onQuery={(query) => show({ query })} />
-            <AuditWindow
-              from={view.from}
-              until={view.until}
-              onChange={(from, until) => show({ from, until })}
-            />
+            <span className="min-w-0 max-wide:order-2">
+              <AuditWindow
+                from={view.from}
+                until={view.until}
+                onChange={(from, until) => show({ from, until })}
+              />
+            </span>
             <Button
               look="ghost"
               icon="refresh"
@@ -60,7 +62,7 @@ export function AuditPage() {
             <a
               href={underBase(getExportAuditEntriesUrl(auditParams(view)))}
               download
-              className={buttonClass()}
+              className={`${buttonClass()} max-wide:order-2`}
               title="Download every entry of this filter, one JSON object a line. The last line of a whole file says that it is complete."
             >
               <Icon name="download" className="-ml-0.5 text-ink-2" />

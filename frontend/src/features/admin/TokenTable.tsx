@@ -38,7 +38,7 @@ function Table({ tokens, outdated, lack, onRevoke }: Rows) {
             <th className={head}>Expires, {zone}</th>
             <th className={head}>Last used</th>
             <th className={head}>Created by</th>
-            <th className={`${head} pr-4`}>
+            <th className={`${head} sticky right-0 bg-surface pr-4`}>
               <span className="sr-only">Action</span>
             </th>
           </tr>
@@ -51,12 +51,12 @@ function Table({ tokens, outdated, lack, onRevoke }: Rows) {
                 className={`${cell} min-w-32 pl-4 text-left font-semibold ${offInk(token)}`}
                 title={token.displayName}
               >
-                <span className="block max-w-64 cut">
+                <span className="block max-w-48 cut">
                   <Visible text={token.displayName} />
                 </span>
               </th>
               <td className={`${cell} mono-12 whitespace-nowrap text-ink-2`}>{prefixText(token)}</td>
-              <td className={`${cell} min-w-40 min-[1180px]:whitespace-nowrap`}>
+              <td className={`${cell} min-w-44`}>
                 <Scopes token={token} />
               </td>
               <td className={`${cell} max-w-0 cut mono-12 text-ink-2`}>
@@ -70,10 +70,11 @@ function Table({ tokens, outdated, lack, onRevoke }: Rows) {
               <td className={`${cell} whitespace-nowrap`}>
                 <LastUsed token={token} now={now} />
               </td>
-              <td className={`${cell} max-w-40 cut`}>
+              <td className={`${cell} max-w-32 cut`}>
                 <CreatedBy token={token} />
               </td>
-              <td className={`${cell} pr-3 text-right`}>
+              {/* In sight however far the rest reaches. */}
+              <td className={`${cell} sticky right-0 bg-surface pr-3 text-right group-hover:bg-hover`}>
                 {token.state === "active" && (
                   <Button
                     size="small"

@@ -1,7 +1,7 @@
 /** The pieces of a token's row, in a table as well as in stacked lines. */
 import type { ReactNode } from "react";
 import type { Token } from "#/api/oriel.gen.ts";
-import { dateAndTime, fullDay, minutesAgo } from "#/lib/time.ts";
+import { dateAndTime, fullDay, minutesAgo, nearDay } from "#/lib/time.ts";
 import { Badge } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
@@ -15,7 +15,7 @@ export function prefixText({ prefix }: Token): string {
 
 export function Scopes({ token }: { token: Token }) {
   return (
-    <span className="flex flex-wrap gap-1 py-1 min-[1180px]:flex-nowrap">
+    <span className="flex flex-wrap gap-1 py-1">
       {token.scopes.map((scope) => (
         <Badge key={scope} look={isPowerful(scope) ? "warning" : "plain"}>
           {scope}
@@ -45,7 +45,7 @@ export function Ends({ token, now }: { token: Token; now: number }) {
   if (state === "revoked") {
     return (
       <span className="text-ink-3" title={revokeTime && dateAndTime(revokeTime, zone, 0)}>
-        revoked{revokeTime && ` ${fullDay(revokeTime, zone)}`}
+        revoked{revokeTime && ` ${nearDay(revokeTime, zone, now)}`}
         {revokedBy && (
           <>
             {" by "}
@@ -60,7 +60,7 @@ export function Ends({ token, now }: { token: Token; now: number }) {
   if (state === "expired") {
     return (
       <span className="text-ink-3" title={whole}>
-        expired {fullDay(expireTime, zone)}
+        expired {nearDay(expireTime, zone, now)}
       </span>
     );
   }

@@ -35,8 +35,8 @@ test("each token stands with what it may do, when it ends and who made it", asyn
                 scopes: ["events:read", "admin:read"],
                 expireTime: new Date(Date.now() + day).toISOString(),
               }),
-              token(2, { state: "expired", expireTime: "2026-11-14T10:00:00Z" }),
-              token(1, { state: "revoked", revokeTime: "2026-11-14T10:00:00Z", revokedBy: "ada" }),
+              token(2, { state: "expired", expireTime: "2025-11-14T10:00:00Z" }),
+              token(1, { state: "revoked", revokeTime: "2025-11-14T10:00:00Z", revokedBy: "ada" }),
             ],
           }),
   });
@@ -46,8 +46,8 @@ test("each token stands with what it may do, when it ends and who made it", asyn
   expect(rows[0]).toContain("2 min ago");
   expect(rows[1]).toContain("cannot write");
   expect(rows[1]).toContain(", soon");
-  expect(rows[2]).toContain("expired 14 Nov 2026");
-  expect(rows[3]).toContain("revoked 14 Nov 2026 by ada");
+  expect(rows[2]).toContain("expired 14 Nov 2025");
+  expect(rows[3]).toContain("revoked 14 Nov 2025 by ada");
   expect(screen.getAllByRole("button", { name: /^Revoke / })).toHaveLength(2);
   await screen.findByText("4, 2 revoked");
   // Bidirectional controls are shown by name, not obeyed.
