@@ -4,14 +4,9 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
-
-	"github.com/caarlos0/env/v11"
 )
 
 // Roles a process may have; a replica with fewer scales that part alone.
@@ -71,15 +66,17 @@ type Database struct {
 
 // Kafka is the broker.
 type Kafka struct {
-	Brokers    []string `env:"ORIEL_KAFKA_BROKERS"`
-	Topic      string   `env:"ORIEL_KAFKA_TOPIC" envDefault:"events.cloudevents.v1"`
-	Group      string   `env:"ORIEL_KAFKA_GROUP" envDefault:"oriel-store"`
-	Partitions int      `env:"ORIEL_KAFKA_PARTITIONS" envDefault:"6"`
-	TLS        bool     `env:"ORIEL_KAFKA_TLS"`
-	TLSCAFile  string   `env:"ORIEL_KAFKA_TLS_CA_FILE"`
-	SASL       string   `env:"ORIEL_KAFKA_SASL"`
-	Username   string   `env:"ORIEL_KAFKA_USERNAME"`
-	Password   string   `env:"ORIEL_KAFKA_PASSWORD" secret:"yes"`
+	Brokers []string `env:"ORIEL_KAFKA_BROKERS"`
+	Topic   string   `env:"ORIEL_KAFKA_TOPIC" envDefault:"events.cloudevents.v1"`
+	// Group is of the store's consumers; empty becomes one of the topic's own, so that two installations on
+	// one broker do not take each other's partitions.
+	Group      string `env:"ORIEL_KAFKA_GROUP"`
+	Partitions int    `env:"ORIEL_KAFKA_PARTITIONS" envDefault:"6"`
+	TLS        bool   `env:"ORIEL_KAFKA_TLS"`
+	TLSCAFile  string `env:"ORIEL_KAFKA_TLS_CA_FILE"`
+	SASL       string `env:"ORIEL_KAFKA_SASL"`
+	Username   string `env:"ORIEL_KAFKA_USERNAME"`
+	Password   string `env:"ORIEL_KAFKA_PASSWORD" secret:"yes"`
 	// SessionTimeout is how long a replica may be silent before its partitions go to another. Short is
 	// safe: a replica that comes back late is fenced by the checkpoint.
 	SessionTimeout time.Duration `env:"ORIEL_KAFKA_SESSION_TIMEOUT" envDefault:"15s"`
@@ -134,115 +131,10 @@ type Limits struct {
 	RefusedAddress   int `env:"ORIEL_LIMIT_REFUSED_ADDRESS" envDefault:"600"`    // credentials refused a minute
 }
 
-// Days is a duration that may be written in days, such as 91d.
-type Days time.Duration
-
-// UnmarshalText reads a Go duration or a whole number of days.
-func (d *Days) UnmarshalText(text []byte) error {
-	s := string(text)
-	if n, ok := strings.CutSuffix(s, "d"); ok {
-		var days int
-		if _, err := fmt.Sscanf(n, "%d", &days); err != nil || fmt.Sprint(days) != n || days > 36500 {
-			return fmt.Errorf("%q is no number of days, such as 91d", s)
-		}
-		*d = Days(time.Duration(days) * 24 * time.Hour)
-		return nil
-	}
-	v, err := time.ParseDuration(s)
-	*d = Days(v)
-	return err
-}
-
-func (d Days) String() string {
-	if v := time.Duration(d); v%(24*time.Hour) != 0 {
-		return v.String()
-	}
-	return fmt.Sprintf("%dd", time.Duration(d)/(24*time.Hour))
-}
-
-// Read reads and checks the environment. file reads a secret's _FILE twin (os.ReadFile).
-func Read(environ []string, file func(string) ([]byte, error)) (Config, error) {
-	var cfg Config
-	vars := env.ToMap(environ)
-	if err := readSecretFiles(vars, file); err != nil {
-		return cfg, err
-	}
-	if err := env.ParseWithOptions(&cfg, env.Options{Environment: vars}); err != nil {
-		return cfg, named(err)
-	}
-	return cfg, nil
-}
-
-// unreadable is the value of one variable that could not be read.
-type unreadable struct {
-	name string
-	err  error
-}
-
-func (u *unreadable) Error() string { return fmt.Sprintf("%s: %v", u.name, u.err) }
-func (u *unreadable) Unwrap() error { return u.err }
-
-// named says which variables could not be read, where the library says which fields, and what each
-// accepts.
-func named(err error) error {
-	var all env.AggregateError
-	if !errors.As(err, &all) {
-		return err
-	}
-	errs := make([]error, len(all.Errors))
-	for i, e := range all.Errors {
-		errs[i] = e
-		var parse env.ParseError
-		if !errors.As(e, &parse) {
-			continue
-		}
-		for _, f := range fields(&Config{}) {
-			if f.field != parse.Name {
-				continue
-			}
-			accepted := map[string]string{
-				"time.Duration": "a duration such as 10s", "config.Days": "days such as 91d",
-				"bool": "true or false", "int": "a whole number", "int32": "a whole number", "int64": "a whole number",
-				"netip.Prefix": "networks such as 10.0.0.0/8,192.0.2.7/32", "[]netip.Prefix": "networks such as 10.0.0.0/8,192.0.2.7/32",
-			}[parse.Type.String()]
-			errs[i] = &unreadable{f.name, fmt.Errorf("%w; accepted is %s", parse.Err, accepted)}
-		}
-	}
-	return errors.Join(errs...)
-}
-
-// AllMistakes joins what Read could not read with what Validate finds in the rest.
-func (c Config) AllMistakes(read error) error {
-	errs := []error{read}
-	for line := range strings.Lines(fmt.Sprintln(c.Validate())) {
-		name, _, _ := strings.Cut(line, ":")
-		if !strings.Contains(read.Error(), name+":") && strings.HasPrefix(name, "ORIEL_") {
-			errs = append(errs, errors.New(strings.TrimSuffix(line, "\n")))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func readSecretFiles(vars map[string]string, file func(string) ([]byte, error)) error {
-	var errs []error
-	for _, f := range fields(&Config{}) {
-		path, ok := vars[f.name+"_FILE"]
-		if f.secret == "" || !ok {
-			continue
-		}
-		if _, both := vars[f.name]; both {
-			errs = append(errs, fmt.Errorf("%s and %s_FILE are both set: keep one", f.name, f.name))
-			continue
-		}
-		text, err := file(path)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s_FILE: %w", f.name, err))
-			continue
-		}
-		vars[f.name] = strings.TrimRight(string(text), "\r\n")
-	}
-	return errors.Join(errs...)
-}
-
 // Has tells whether the process has a role.
 func (h HTTP) Has(role string) bool { return slices.Contains(h.Roles, role) }
+
+// UsesKafka tells whether any of the process's roles needs the broker: searches and maintenance do not.
+func (h HTTP) UsesKafka() bool {
+	return slices.ContainsFunc(h.Roles, func(role string) bool { return role != RoleWeb && role != RoleMaintain })
+}

@@ -88,16 +88,16 @@ func TestAnAddressOfAnotherDatabaseIsRefused(t *testing.T) {
 
 func TestDaysReadWholeDaysAndDurations(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]time.Duration{"91d": 91 * 24 * time.Hour, "48h": 48 * time.Hour, "2d": 48 * time.Hour} {
+	for text, want := range map[string]time.Duration{"91d": 91 * 24 * time.Hour, "48h": 48 * time.Hour, "2d": 48 * time.Hour, "36500d": 36500 * 24 * time.Hour} {
 		var d Days
 		if err := d.UnmarshalText([]byte(text)); err != nil || time.Duration(d) != want {
 			t.Errorf("%s gave %v, %v", text, time.Duration(d), err)
 		}
 	}
-	for _, text := range []string{"d", "1.5d", "-xd", "soon", ""} {
+	for _, text := range []string{"d", "1.5d", "-xd", "-1d", "soon", "", "36501d", "99999999999999999999d", "876001h", "9999999999h"} {
 		var d Days
-		if err := d.UnmarshalText([]byte(text)); err == nil {
-			t.Errorf("%q was accepted as %v", text, d)
+		if err := d.UnmarshalText([]byte(text)); err == nil || !strings.Contains(err.Error(), acceptedDays) || strings.Contains(err.Error(), "time:") {
+			t.Errorf("%q gave %v, %v", text, d, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 )
 
 // secretKeyBytes is the size of a key of ORIEL_SECRET_KEY.
@@ -48,9 +49,12 @@ func (s SignIn) validate(h HTTP, bad func(string, ...any)) {
 	if s.DefaultRole != "" && !slices.Contains(people(), s.DefaultRole) {
 		bad("ORIEL_OIDC_DEFAULT_ROLE: %q is none of %s", s.DefaultRole, strings.Join(people(), ", "))
 	}
-	if s.RoleClaim == "" || strings.ContainsAny(s.RoleClaim, " \t\r\n") {
+	emptyStep := slices.Contains(strings.Split(s.RoleClaim, "."), "")
+	if emptyStep || strings.ContainsFunc(s.RoleClaim, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
 		bad("ORIEL_OIDC_ROLE_CLAIM: %q is no claim, such as roles or realm_access.roles", s.RoleClaim)
 	}
+	oneLine("ORIEL_OIDC_PROVIDER_NAME", s.Provider, bad)
+	oneLine("ORIEL_ACCESS_CONTACT", s.Contact, bad)
 	if s.CAFile != "" {
 		if _, err := os.Stat(s.CAFile); err != nil {
 			bad("ORIEL_OIDC_CA_FILE: %v", err)

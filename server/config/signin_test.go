@@ -24,6 +24,8 @@ func TestSignInIsAcceptedWithAnIssuerAClientAndAKey(t *testing.T) {
 		"with a provider on loopback":  signIn("ORIEL_OIDC_ISSUER=http://127.0.0.1:8081"),
 		"with JWTs and a default role": signIn("ORIEL_OIDC_AUDIENCE=oriel", "ORIEL_OIDC_DEFAULT_ROLE=analyst"),
 		"with a nested role claim":     signIn("ORIEL_OIDC_ROLE_CLAIM=realm_access.roles"),
+		"with a claim that is a URL":   signIn("ORIEL_OIDC_ROLE_CLAIM=https://example.com/roles"),
+		"with names in any script":     signIn("ORIEL_NAME=Büro 東京", "ORIEL_ACCESS_CONTACT=#zugänge", "ORIEL_OIDC_PROVIDER_NAME=Größe"),
 		"under a base path":            signIn("ORIEL_PUBLIC_URL=https://example.com/oriel"),
 	} {
 		if err := read(t, environ...).Validate(); err != nil {
@@ -45,6 +47,14 @@ func TestSignInThatCannotWorkIsRefusedByName(t *testing.T) {
 		"ORIEL_OIDC_ISSUER=https://x/?y":             "ORIEL_OIDC_ISSUER",
 		"ORIEL_OIDC_SCOPES=profile":                  "ORIEL_OIDC_SCOPES",
 		"ORIEL_OIDC_ROLE_CLAIM=two words":            "ORIEL_OIDC_ROLE_CLAIM",
+		"ORIEL_OIDC_ROLE_CLAIM=a..b":                 "ORIEL_OIDC_ROLE_CLAIM",
+		"ORIEL_OIDC_ROLE_CLAIM=.a":                   "ORIEL_OIDC_ROLE_CLAIM",
+		"ORIEL_OIDC_ROLE_CLAIM=a.":                   "ORIEL_OIDC_ROLE_CLAIM",
+		"ORIEL_OIDC_ROLE_CLAIM=a\x00b":               "ORIEL_OIDC_ROLE_CLAIM",
+		"ORIEL_OIDC_PROVIDER_NAME=a\nb":              "ORIEL_OIDC_PROVIDER_NAME",
+		"ORIEL_ACCESS_CONTACT=a\x1bb":                "ORIEL_ACCESS_CONTACT",
+		"ORIEL_NAME=a\x7fb":                          "ORIEL_NAME",
+		"ORIEL_NAME=a\xff":                           "ORIEL_NAME",
 		"ORIEL_OIDC_DEFAULT_ROLE=root":               "ORIEL_OIDC_DEFAULT_ROLE",
 		"ORIEL_OIDC_CA_FILE=/nope":                   "ORIEL_OIDC_CA_FILE",
 		"ORIEL_SESSION_IDLE=48h":                     "ORIEL_SESSION_IDLE",

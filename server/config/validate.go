@@ -40,14 +40,18 @@ func (c Config) ValidateDemo() error {
 }
 
 // Validate reports everything that `oriel serve` cannot run with.
-func (c Config) Validate() error {
-	var errs []error
+func (c Config) Validate() error { return errors.Join(c.mistakes()...) }
+
+func (c Config) mistakes() (errs []error) {
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if _, _, err := net.SplitHostPort(c.HTTP.Addr); err != nil {
 		bad("ORIEL_ADDR: %q is no host:port, such as 0.0.0.0:8080", c.HTTP.Addr)
 	}
 	c.HTTP.validate(bad)
 	c.Database.validate(bad)
+	if len(c.Kafka.Brokers) == 0 && c.HTTP.UsesKafka() {
+		bad("ORIEL_KAFKA_BROKERS: required, such as broker-1:9092,broker-2:9092")
+	}
 	c.Kafka.validate(bad)
 	c.SignIn.validate(c.HTTP, bad)
 	c.Limits.validate(bad)
@@ -57,7 +61,7 @@ func (c Config) Validate() error {
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
 		bad("ORIEL_LOG_LEVEL: %q is none of debug, info, warn, error", c.Log.Level)
 	}
-	return errors.Join(errs...)
+	return errs
 }
 
 func (d Database) validate(bad func(string, ...any)) {
@@ -78,14 +82,8 @@ func (d Database) validate(bad func(string, ...any)) {
 }
 
 func (h HTTP) validate(bad func(string, ...any)) {
-	if h.PublicURL == "" {
-		bad("ORIEL_PUBLIC_URL: required, the address that browsers use, such as https://oriel.example.com")
-	} else if u, err := url.Parse(h.PublicURL); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
-		bad("ORIEL_PUBLIC_URL: is no http or https address without a user, query or fragment, such as https://oriel.example.com")
-	}
-	if u, err := url.Parse(h.PublicURL); err == nil && u.Scheme == "http" && !loopbackHost(u.Hostname()) {
-		bad("ORIEL_PUBLIC_URL: %s is plain http beyond this machine, where cookies would travel in the open: it must be https", h.PublicURL)
-	}
+	h.validatePublicURL(bad)
+	oneLine("ORIEL_NAME", h.Name, bad)
 	if len(h.Roles) == 0 {
 		bad("ORIEL_ROLES: at least one of %s", strings.Join(AllRoles(), ", "))
 	}
@@ -103,9 +101,6 @@ func (h HTTP) validate(bad func(string, ...any)) {
 }
 
 func (k Kafka) validate(bad func(string, ...any)) {
-	if len(k.Brokers) == 0 {
-		bad("ORIEL_KAFKA_BROKERS: required, such as broker-1:9092,broker-2:9092")
-	}
 	for _, b := range k.Brokers {
 		if host, port, err := net.SplitHostPort(b); err != nil || host == "" || port == "" {
 			bad("ORIEL_KAFKA_BROKERS: %q is no host:port, such as broker-1:9092", b)
@@ -113,9 +108,6 @@ func (k Kafka) validate(bad func(string, ...any)) {
 	}
 	if !topicName(k.Topic) {
 		bad("ORIEL_KAFKA_TOPIC: %q is no topic name: 1 to 245 of A-Z a-z 0-9 . _ -", k.Topic)
-	}
-	if k.Group == "" {
-		bad("ORIEL_KAFKA_GROUP: must not be empty")
 	}
 	if k.TLSCAFile != "" {
 		if _, err := os.Stat(k.TLSCAFile); err != nil {
