@@ -56,7 +56,41 @@ func CheckAudit(ctx context.Context, pool *pgxpool.Pool) error {
 		return fmt.Errorf("ORIEL_DATABASE_URL: %s, so the application could rewrite the record of who did what; it needs a role that can only add to it: %s",
 			power, wayOut)
 	}
+	if err := checkTrigger(ctx, pool); err != nil {
+		return err
+	}
 	return lacks(ctx, pool, "ORIEL_DATABASE_URL", func(r rights) string { return r.write }, true)
+}
+
+// What 0002_people.up.sql makes of the trigger of audit.
+const (
+	triggerBody = "BEGIN RAISE EXCEPTION 'audit is append-only' USING ERRCODE = 'insufficient_privilege'; END"
+
+	// BEFORE UPDATE OR DELETE OR TRUNCATE, for each statement: bits of pg_trigger.tgtype.
+	triggerType = 1<<1 | 1<<4 | 1<<3 | 1<<5
+)
+
+// checkTrigger refuses a record that its owner could change by accident.
+func checkTrigger(ctx context.Context, pool *pgxpool.Pool) error {
+	var wrong string
+	err := pool.QueryRow(ctx, `
+		SELECT coalesce((
+			SELECT CASE WHEN t.tgenabled NOT IN ('O', 'A') THEN 'disabled: ALTER TABLE audit ENABLE TRIGGER audit_append_only'
+			            WHEN t.tgtype <> $1 OR t.tgqual IS NOT NULL OR t.tgattr <> '' OR l.lanname <> 'plpgsql'
+			              OR btrim(regexp_replace(p.prosrc, '\s+', ' ', 'g')) <> $2
+			            THEN 'not the one of the migrations: make it and its function again, as in db/migrations/0002_people.up.sql'
+			            ELSE '' END
+			  FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid JOIN pg_language l ON l.oid = p.prolang
+			 WHERE t.tgrelid = 'audit'::regclass AND t.tgname = 'audit_append_only'
+		), 'missing: make it again, as in db/migrations/0002_people.up.sql')`, triggerType, triggerBody).Scan(&wrong)
+	if err != nil {
+		return fmt.Errorf("look at the trigger of audit: %w", err)
+	}
+	if wrong != "" {
+		return fmt.Errorf("ORIEL_DATABASE_URL: the trigger audit_append_only, without which the record of who did what can be rewritten, is %s. See %s",
+			wrong, `"Database roles" in docs/operations.md`)
+	}
+	return nil
 }
 
 // writePowers finds what lets the session's role, or any that it may become, write to a table of ours.
@@ -75,8 +109,18 @@ SELECT session_user::text, rolname::text, power FROM (
 	             ELSE has_table_privilege(may.oid, c.oid, p) END)
 ) x ORDER BY rank, NOT self, rolname, power LIMIT 1`
 
-// CheckReader refuses a role for reading that could write to any table of ours or cannot read what searches
-// need, and a standby.
+// secretReads finds what lets the session's role, or any that it may become, read a table that is kept from
+// the role that reads. A role that it is a member of comes first: there lies the way out.
+const secretReads = `
+WITH may AS (SELECT r.*, r.rolname = session_user AS self FROM pg_roles r WHERE pg_has_role(session_user, r.oid, 'MEMBER'))
+SELECT session_user::text, rolname::text, 'may SELECT ' || name || ', which searches do not need: ' ||
+       CASE WHEN self THEN format('REVOKE ALL ON %I FROM PUBLIC, %I', name, session_user)
+            ELSE format('REVOKE %I FROM %I', rolname, session_user) END
+  FROM may, unnest($1::text[]) name WHERE has_any_column_privilege(may.oid, name, 'SELECT')
+ ORDER BY self, rolname, name LIMIT 1`
+
+// CheckReader refuses a role for reading that could write to any table of ours, could read secrets or cannot
+// read what searches need, and a standby.
 func CheckReader(ctx context.Context, pool *pgxpool.Pool) error {
 	var standby bool
 	if err := pool.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&standby); err != nil {
@@ -92,6 +136,18 @@ func CheckReader(ctx context.Context, pool *pgxpool.Pool) error {
 	}
 	if power != "" {
 		return fmt.Errorf("ORIEL_DATABASE_READ_URL: %s, and searches need a role that can only read: %s", power, wayOut)
+	}
+	var kept []string
+	for _, r := range grantedTables() {
+		if r.read == "" {
+			kept = append(kept, strings.Split(r.tables, ", ")...)
+		}
+	}
+	if power, err = powerOf(ctx, pool, secretReads, kept); err != nil {
+		return fmt.Errorf("read what the database role for reading may read: %w", err)
+	}
+	if power != "" {
+		return fmt.Errorf("ORIEL_DATABASE_READ_URL: %s; %s", power, wayOut)
 	}
 	return lacks(ctx, pool, "ORIEL_DATABASE_READ_URL", func(r rights) string { return r.read }, false)
 }
@@ -129,9 +185,9 @@ func lacks(ctx context.Context, pool *pgxpool.Pool, variable string, of func(rig
 }
 
 // powerOf is the first power that a query finds, as the beginning of a sentence; "" where it finds none.
-func powerOf(ctx context.Context, pool *pgxpool.Pool, query string) (string, error) {
+func powerOf(ctx context.Context, pool *pgxpool.Pool, query string, args ...any) (string, error) {
 	var session, role, power string
-	err := pool.QueryRow(ctx, query).Scan(&session, &role, &power)
+	err := pool.QueryRow(ctx, query, args...).Scan(&session, &role, &power)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return "", nil

@@ -57,6 +57,21 @@ func TestARoleThatCouldRewriteTheRecordIsRefused(t *testing.T) {
 		"triggers may be turned off":              {"GRANT SET ON PARAMETER session_replication_role TO WRITE", "session_replication_role"},
 		"it may give itself roles":                {"ALTER ROLE WRITE CREATEROLE", "CREATEROLE"},
 		"it may run programs on the server":       {"GRANT pg_execute_server_program TO WRITE", "the server's own user"},
+		"the trigger is disabled":                 {"ALTER TABLE audit DISABLE TRIGGER audit_append_only", "is disabled: ALTER TABLE audit ENABLE TRIGGER audit_append_only"},
+		"all triggers are disabled":               {"ALTER TABLE audit DISABLE TRIGGER ALL", "is disabled"},
+		"the trigger is for replicas alone":       {"ALTER TABLE audit ENABLE REPLICA TRIGGER audit_append_only", "is disabled"},
+		"the trigger is enabled for replicas too": {"ALTER TABLE audit ENABLE ALWAYS TRIGGER audit_append_only", ""},
+		"the trigger is dropped":                  {"DROP TRIGGER audit_append_only ON audit", "is missing"},
+		"its function is replaced":                {"CREATE OR REPLACE FUNCTION audit_is_append_only() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'", "not the one of the migrations"},
+		"it is made for less": {
+			"DROP TRIGGER audit_append_only ON audit; CREATE TRIGGER audit_append_only BEFORE UPDATE OR DELETE ON audit EXECUTE FUNCTION audit_is_append_only()", "not the one of the migrations",
+		},
+		"it is made with a condition": {
+			"DROP TRIGGER audit_append_only ON audit; CREATE TRIGGER audit_append_only BEFORE UPDATE OR DELETE OR TRUNCATE ON audit WHEN (false) EXECUTE FUNCTION audit_is_append_only()", "not the one of the migrations",
+		},
+		"it is made for one column": {
+			"DROP TRIGGER audit_append_only ON audit; CREATE TRIGGER audit_append_only BEFORE UPDATE OF detail OR DELETE OR TRUNCATE ON audit EXECUTE FUNCTION audit_is_append_only()", "not the one of the migrations",
+		},
 		"it cannot add to the record":             {"REVOKE INSERT ON audit FROM WRITE", "has no INSERT on audit"},
 		"it cannot make days":                     {"REVOKE EXECUTE ON FUNCTION ensure_day FROM WRITE", "has no EXECUTE on ensure_day"},
 		"it cannot stage rows":                    {"REVOKE TEMPORARY ON DATABASE DATABASE_NAME FROM PUBLIC, WRITE", "has no TEMPORARY on the database"},
@@ -105,11 +120,16 @@ func TestTheRolesOfTheTestsAreThoseOfAnInstallation(t *testing.T) {
 	}
 }
 
-func TestARoleForReadingThatCouldWriteIsRefused(t *testing.T) {
+func TestARoleForReadingThatCouldWriteOrReadSecretsIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ sql, want string }{
 		"as it is granted":                 {"SELECT", ""},
-		"one that sees more than needed":   {"GRANT pg_read_all_data TO READ", ""},
+		"one that sees all tables":         {"GRANT pg_read_all_data TO READ", `is a member of "pg_read_all_data", which may SELECT api_token, which searches do not need: REVOKE pg_read_all_data FROM READ`},
+		"a member that must ask for it":    {"ALTER ROLE READ NOINHERIT; GRANT pg_read_all_data TO READ", "REVOKE pg_read_all_data FROM READ"},
+		"SELECT on session":                {"GRANT SELECT ON session TO READ", "may SELECT session, which searches do not need: REVOKE ALL ON session FROM PUBLIC, READ"},
+		"SELECT of one column":             {"GRANT SELECT (hash) ON api_token TO READ", "may SELECT api_token"},
+		"SELECT for everybody":             {"GRANT SELECT ON sign_in TO PUBLIC", "may SELECT sign_in"},
+		"SELECT on audit":                  {"GRANT SELECT ON audit TO READ", "may SELECT audit"},
 		"a superuser":                      {"ALTER ROLE READ SUPERUSER", "is a superuser"},
 		"a member of the owner":            {"ALTER ROLE READ NOINHERIT; GRANT oriel_test_owner TO READ", "oriel_test_owner"},
 		"a member of the role that writes": {"ALTER ROLE READ NOINHERIT; GRANT WRITE TO READ", "which has "},
@@ -134,8 +154,9 @@ func TestARoleForReadingThatCouldWriteIsRefused(t *testing.T) {
 				}
 				return
 			}
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), `"Database roles" in docs/operations.md`) {
-				t.Fatalf("got %v, want an error with %q and the way out", err, c.want)
+			want := strings.ReplaceAll(c.want, "READ", g.read)
+			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), `"Database roles" in docs/operations.md`) {
+				t.Fatalf("got %v, want an error with %q and the way out", err, want)
 			}
 		})
 	}

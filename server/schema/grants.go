@@ -55,6 +55,8 @@ func Grants(database, schema, write, read string) []string {
 		"REVOKE CREATE ON SCHEMA " + quote(schema) + " FROM PUBLIC, " + roles,
 		"REVOKE ALL ON " + strings.Join(names, ", ") + " FROM PUBLIC, " + roles,
 		"REVOKE EXECUTE ON FUNCTION day_table(text), " + functions + " FROM PUBLIC, " + roles,
+		// Everybody has it by default, and temporary tables fill the same disk.
+		"REVOKE TEMPORARY ON DATABASE " + quote(database) + " FROM PUBLIC, " + roles,
 		"GRANT CONNECT ON DATABASE " + quote(database) + " TO " + roles,
 		"GRANT USAGE ON SCHEMA " + quote(schema) + " TO " + roles,
 	}

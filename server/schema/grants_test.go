@@ -177,7 +177,8 @@ func TestGrantsAreSetRightHoweverOftenAndByHowManyTheyAreApplied(t *testing.T) {
 	for _, sql := range []string{ // what an older build or a hurried administrator gave
 		"GRANT CREATE ON SCHEMA public TO PUBLIC, " + read, "GRANT ALL ON audit, event, session TO " + read + ", " + write,
 		"GRANT SELECT ON api_token TO PUBLIC", "GRANT EXECUTE ON FUNCTION drop_day TO PUBLIC",
-		"REVOKE ALL ON DATABASE " + admin.Config().ConnConfig.Database + " FROM PUBLIC",
+		"REVOKE CONNECT ON DATABASE " + admin.Config().ConnConfig.Database + " FROM PUBLIC",
+		"GRANT TEMPORARY ON DATABASE " + admin.Config().ConnConfig.Database + " TO " + read,
 	} {
 		if _, err := admin.Exec(ctx, sql); err != nil {
 			t.Fatal(err)
@@ -201,7 +202,7 @@ func TestGrantsAreSetRightHoweverOftenAndByHowManyTheyAreApplied(t *testing.T) {
 	}
 	for pool, statements := range map[*pgxpool.Pool][]string{
 		writer: {"DELETE FROM audit", "CREATE TABLE mine (x int)"},
-		reader: {"DELETE FROM event", "SELECT FROM session", "SELECT FROM api_token", "SELECT drop_day('event', '2020-01-01')", "CREATE TABLE mine (x int)"},
+		reader: {"DELETE FROM event", "SELECT FROM session", "SELECT FROM api_token", "SELECT drop_day('event', '2020-01-01')", "CREATE TABLE mine (x int)", "CREATE TEMP TABLE mine (x int)"},
 	} {
 		for _, sql := range statements {
 			if _, err := pool.Exec(ctx, sql); code(err) != forbidden {
