@@ -69,16 +69,16 @@ type tokenCommand struct {
 }
 
 type createTokenCommand struct {
-	Scope        []string       `required:"" help:"events:write, events:read, operate, admin:read or admin:write; repeatable."`
-	Name         string         `required:"" help:"What the token is for."`
-	SourcePrefix []string       `sep:"none" help:"Sources it may write; repeatable, any by default."`
-	Expires      *time.Duration `help:"How long it is valid, such as 720h; for ever by default."`
-	Reason       string         `help:"Why, for the record." default:"made on the command line"`
+	Scope        []string     `required:"" help:"events:write, events:read, operate, admin:read or admin:write; repeatable."`
+	Name         string       `required:"" help:"What the token is for."`
+	SourcePrefix []string     `sep:"none" help:"Sources it may write; repeatable, any by default."`
+	Expires      *config.Days `help:"How long it is valid, such as 90d or 12h; for ever by default."`
+	Reason       string       `help:"Why, for the record." default:"made on the command line"`
 }
 
 func (c createTokenCommand) Run(p *process) error {
 	return app.CreateToken(p.ctx, p.cfg, p.out, app.NewToken{
-		Name: c.Name, Scopes: c.Scope, SourcePrefixes: c.SourcePrefix, Lasting: c.Expires, Reason: c.Reason,
+		Name: c.Name, Scopes: c.Scope, SourcePrefixes: c.SourcePrefix, Lasting: (*time.Duration)(c.Expires), Reason: c.Reason,
 	})
 }
 
@@ -87,8 +87,8 @@ type listTokensCommand struct{}
 func (listTokensCommand) Run(p *process) error { return app.ListTokens(p.ctx, p.cfg, p.out) }
 
 type revokeTokenCommand struct {
-	ID     int64  `arg:"" help:"The token's id, from oriel token list."`
-	Reason string `help:"Why, for the record." default:"revoked on the command line"`
+	ID     app.TokenID `arg:"" help:"The token's id, from oriel token list: 3, or tokens/3 as the API says."`
+	Reason string      `help:"Why, for the record." default:"revoked on the command line"`
 }
 
 func (c revokeTokenCommand) Run(p *process) error {
@@ -149,17 +149,30 @@ func run() int {
 	var cli commands
 	parsed := kong.Parse(&cli, kong.Name("oriel"), kong.Description("Self-hosted event observatory."), kong.UsageOnError(),
 		kong.Exit(func(code int) { os.Exit(min(code, 2)) })) // a wrong command line is 2, as usual
-	cfg, err := config.Read(os.Environ(), os.ReadFile)
-	if err != nil {
-		if name := parsed.Command(); name == "config" || name == "serve" {
-			err = cfg.AllMistakes(err)
-		}
-		fmt.Fprintln(os.Stderr, "oriel:", err)
-		return 2
+	command := parsed.Command()
+	serves := command == "config" || command == "serve" // these want all of it, and all mistakes at once
+	var warnings []string
+	if serves || command == "demo" {
+		warnings = config.Unknown(os.Environ())
 	}
-	level, err := telemetry.ParseLevel(cfg.Log.Level)
+	cfg, err := config.Read(os.Environ(), os.ReadFile)
+	if err != nil && serves {
+		err = cfg.AllMistakes(err)
+	}
+	level, noLevel := telemetry.ParseLevel(cfg.Log.Level)
+	if err == nil && noLevel != nil {
+		if err = fmt.Errorf("ORIEL_LOG_LEVEL: %w", noLevel); serves {
+			err = cfg.Validate()
+		}
+	}
+	if err != nil || command == "config" {
+		for _, warning := range warnings {
+			fmt.Fprintln(os.Stderr, "oriel: warning:", warning)
+		}
+		warnings = nil
+	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "oriel: ORIEL_LOG_LEVEL:", err)
+		fmt.Fprintln(os.Stderr, "oriel:", err)
 		return 2
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -175,6 +188,9 @@ func run() int {
 	}()
 	log := telemetry.NewLogger(os.Stderr, level)
 	slog.SetDefault(log) // for libraries that know no other
+	for _, warning := range warnings {
+		log.Warn("the environment may be wrong", "detail", warning)
+	}
 	if err := parsed.Run(&process{ctx: ctx, cfg: cfg, out: os.Stdout, log: log}); err != nil {
 		fmt.Fprintln(os.Stderr, "oriel:", err)
 		return 1

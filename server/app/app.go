@@ -12,6 +12,8 @@ import (
 	"os"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"oriel"
 	"oriel/server/auth"
 	"oriel/server/config"
@@ -88,13 +90,15 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 	a.push("health", time.Second, func(context.Context) error { a.health.Stop(); return nil })
 	a.start = append(a.start, func(context.Context) error { a.health.Start(); return nil })
 
-	kopts, err := kafka.Options(kafkaConfig(cfg), log)
-	if err != nil {
-		return nil, err
-	}
-	probe, err := a.addBroker(ctx, cfg, kopts)
-	if err != nil {
-		return nil, err
+	var kopts []kgo.Opt
+	var probe *kgo.Client
+	if cfg.HTTP.UsesKafka() || opts.TrimLog != nil {
+		if kopts, err = kafka.Options(kafkaConfig(cfg), log); err != nil {
+			return nil, err
+		}
+		if probe, err = a.addBroker(ctx, cfg, kopts); err != nil {
+			return nil, err
+		}
 	}
 	if cfg.HTTP.Has(config.RoleMaintain) {
 		a.addMaintain(cfg, opts, pool, probe, log, reg)

@@ -1,11 +1,13 @@
 package app_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -32,12 +34,40 @@ func TestWhatCannotRunSaysWhyAndTheWayOut(t *testing.T) {
 		"a log level that does not exist": {
 			env: []string{"ORIEL_LOG_LEVEL=loud"}, args: []string{"version"}, want: []string{"loud", "debug, info, warn"},
 		},
+		"one among other mistakes": {
+			env: []string{"ORIEL_LOG_LEVEL=loud", "ORIEL_KAFKA_TOPIC=a b"}, args: []string{"config"}, want: []string{"loud", "a b"},
+		},
+		"a variable that nothing reads": {
+			env: []string{"ORIEL_OIDC_ISUER=hunter2"}, args: []string{"config"},
+			want: []string{"oriel: warning: ORIEL_OIDC_ISUER is set, and nothing reads it: is ORIEL_OIDC_ISSUER meant?\n"},
+		},
+		"one, and a setting that cannot be read": {
+			env: []string{"ORIEL_OIDC_ISUER=hunter2", "ORIEL_KAFKA_TLS=x"}, args: []string{"serve"},
+			want: []string{"oriel: warning: ORIEL_OIDC_ISUER is set", "true or false"},
+		},
+		"one, in the log of what serves": {
+			env: []string{"ORIEL_OIDC_ISUER=hunter2"}, args: []string{"serve"}, want: []string{`"level":"WARN","msg":"the environment may be wrong","detail":"ORIEL_OIDC_ISUER is set`},
+		},
+		"a token without a reason": {
+			args: []string{"token", "create", "--scope", "events:read", "--name", "a", "--reason", ""}, want: []string{"--reason: 1 to 500"},
+		},
+		"the end of a token without a reason": {args: []string{"token", "revoke", "3", "--reason", " "}, want: []string{"--reason: 1 to 500"}},
+		"a token for longer than there are days": {
+			args: []string{"token", "create", "--scope", "events:read", "--name", "a", "--expires", "99999d"}, want: []string{"99999d", "91d, up to 36500d", "12h30m"},
+		},
+		"a token for a time that is none": {
+			args: []string{"token", "create", "--scope", "events:read", "--name", "a", "--expires", "soon"}, want: []string{"soon", "91d, up to 36500d", "12h30m"},
+		},
+		"the id of something else":      {args: []string{"token", "revoke", "events/3"}, want: []string{"events/3", "3 or tokens/3"}},
 		"migrate without a database":    {args: []string{"migrate"}, want: []string{"ORIEL_DATABASE_URL"}},
 		"a command that does not exist": {args: []string{"sing"}, want: []string{"sing"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			out := apptest.Fails(t, c.env, c.args...)
+			if strings.Contains(out, "hunter2") {
+				t.Errorf("the value of a variable shows:\n%s", out)
+			}
 			for _, want := range c.want {
 				if !strings.Contains(out, want) {
 					t.Errorf("%q is missing in:\n%s", want, out)
@@ -56,6 +86,43 @@ func TestServeRefusesADatabaseItDoesNotKnow(t *testing.T) {
 	}
 	if out := apptest.Fails(t, env, "serve"); !strings.Contains(out, "oriel migrate") {
 		t.Errorf("the way out is missing in:\n%s", out)
+	}
+}
+
+func TestATokenOnTheCommandLineIsNamedAsListedOrAsInTheAPI(t *testing.T) {
+	t.Parallel()
+	env := []string{"ORIEL_DATABASE_URL=" + dbtest.AppURL(t, dbtest.NewURL(t))}
+	for range 2 {
+		apptest.Run(t, env, "token", "create", "--scope", "events:read", "--name", "a", "--expires", "90d")
+	}
+	until := time.Now().UTC().AddDate(0, 0, 90).Format(time.DateOnly)
+	if out := apptest.Run(t, env, "token", "list"); strings.Count(out, until) != 2 {
+		t.Errorf("two tokens until %s are not in:\n%s", until, out)
+	}
+	for arg, want := range map[string]string{"1": "token 1 is revoked", "tokens/2": "token 2 is revoked"} {
+		if out := apptest.Run(t, env, "token", "revoke", arg); out != want {
+			t.Errorf("%s: %s", arg, out)
+		}
+	}
+}
+
+// Searches need no broker, so the replica that answers them must not go when the broker does.
+func TestAReplicaForSearchesNeedsNoBroker(t *testing.T) {
+	t.Parallel()
+	url := dbtest.NewURL(t)
+	addr := apptest.FreeAddr(t)
+	env := []string{"ORIEL_DATABASE_URL=" + dbtest.AppURL(t, url), "ORIEL_DATABASE_READ_URL=" + dbtest.ReadURL(t, url)}
+	token := apptest.Run(t, env, "token", "create", "--scope", "events:read", "--name", "a")
+	replica := apptest.Start(t, append(env, "ORIEL_ROLES=web,maintain", "ORIEL_ADDR="+addr, "ORIEL_PUBLIC_URL=http://"+addr), "serve")
+	replica.WaitReady("http://"+addr, time.Minute)
+	if _, body := apptest.Readiness("http://" + addr); strings.Contains(body, "broker") || !strings.Contains(body, "postgresql") {
+		t.Errorf("readiness is %s", body)
+	}
+	if status, body := apptest.Get(t, "http://"+addr+"/v1/events?from=-1h", token); status != http.StatusOK {
+		t.Errorf("a search: %d %s", status, body)
+	}
+	if code := replica.Stop(time.Minute); code != 0 {
+		t.Errorf("it ended with %d", code)
 	}
 }
 

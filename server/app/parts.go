@@ -27,7 +27,7 @@ import (
 
 func (a *App) addMaintain(cfg config.Config, opts Options, pool *pgxpool.Pool, probe *kgo.Client, log *slog.Logger, reg *prometheus.Registry) {
 	m := maintain.New(pool, time.Duration(cfg.Store.Retention), log, reg)
-	m.TrimLog = opts.TrimLog
+	m.TrimLog = opts.TrimLog // where it is set there is a probe
 	m.Log = func(ctx context.Context) (string, [16]byte, error) {
 		id, err := kafka.TopicID(ctx, probe, cfg.Kafka.Topic)
 		return cfg.Kafka.Topic, id, err

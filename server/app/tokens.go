@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/prometheus/client_golang/prometheus"
@@ -27,6 +29,30 @@ type NewToken struct {
 	Reason         string
 }
 
+// TokenID is a token's id on the command line, as `oriel token list` or as the API writes it.
+type TokenID int64
+
+// UnmarshalText reads 3 and tokens/3.
+func (id *TokenID) UnmarshalText(text []byte) error {
+	n, err := strconv.ParseInt(strings.TrimPrefix(string(text), "tokens/"), 10, 64)
+	if err != nil || n < 1 {
+		return fmt.Errorf("%q is no token's id, such as 3 or tokens/3", text)
+	}
+	*id = TokenID(n)
+	return nil
+}
+
+// checkReason asks of the command line what the API asks of its callers.
+func checkReason(reason string) error {
+	if n := utf8.RuneCountInString(reason); strings.TrimSpace(reason) == "" || n > maxReason {
+		return fmt.Errorf("--reason: 1 to %d characters, not blank alone, for the record; leave it out for the usual one", maxReason)
+	}
+	return nil
+}
+
+// maxReason is in characters, as in the API.
+const maxReason = 500
+
 // CreateToken runs `oriel token create` and prints the secret, once.
 func CreateToken(ctx context.Context, cfg config.Config, out io.Writer, n NewToken) error {
 	made := auth.NewToken{Name: n.Name, Scopes: n.Scopes, SourcePrefixes: n.SourcePrefixes, By: actor()}
@@ -34,7 +60,7 @@ func CreateToken(ctx context.Context, cfg config.Config, out io.Writer, n NewTok
 		until := time.Now().Add(*n.Lasting)
 		made.Expires = &until
 	}
-	if err := auth.CheckNew(made); err != nil {
+	if err := errors.Join(checkReason(n.Reason), auth.CheckNew(made)); err != nil {
 		return err
 	}
 	return withTokens(ctx, cfg, func(tokens *auth.Tokens, record *audit.Log) error {
@@ -83,7 +109,11 @@ func ListTokens(ctx context.Context, cfg config.Config, out io.Writer) error {
 }
 
 // RevokeToken runs `oriel token revoke`.
-func RevokeToken(ctx context.Context, cfg config.Config, out io.Writer, id int64, reason string) error {
+func RevokeToken(ctx context.Context, cfg config.Config, out io.Writer, token TokenID, reason string) error {
+	if err := checkReason(reason); err != nil {
+		return err
+	}
+	id := int64(token)
 	return withTokens(ctx, cfg, func(tokens *auth.Tokens, record *audit.Log) error {
 		op, err := record.Begin(ctx, audit.Entry{
 			Action: audit.ActionTokenRevoke, Actor: commandLine(), Reason: reason, Target: auth.TokenName(id),

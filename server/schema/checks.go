@@ -109,9 +109,9 @@ SELECT session_user::text, rolname::text, power FROM (
 	             ELSE has_table_privilege(may.oid, c.oid, p) END)
 ) x ORDER BY rank, NOT self, rolname, power LIMIT 1`
 
-// secretReads finds what lets the session's role, or any that it may become, read a table that is kept from
+// excessReads finds what lets the session's role, or any that it may become, read a table that is kept from
 // the role that reads. A role that it is a member of comes first: there lies the way out.
-const secretReads = `
+const excessReads = `
 WITH may AS (SELECT r.*, r.rolname = session_user AS self FROM pg_roles r WHERE pg_has_role(session_user, r.oid, 'MEMBER'))
 SELECT session_user::text, rolname::text, 'may SELECT ' || name || ', which searches do not need: ' ||
        CASE WHEN self THEN format('REVOKE ALL ON %I FROM PUBLIC, %I', name, session_user)
@@ -143,7 +143,7 @@ func CheckReader(ctx context.Context, pool *pgxpool.Pool) error {
 			kept = append(kept, strings.Split(r.tables, ", ")...)
 		}
 	}
-	if power, err = powerOf(ctx, pool, secretReads, kept); err != nil {
+	if power, err = powerOf(ctx, pool, excessReads, kept); err != nil {
 		return fmt.Errorf("read what the database role for reading may read: %w", err)
 	}
 	if power != "" {
