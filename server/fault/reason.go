@@ -18,6 +18,7 @@ const (
 	ReasonSignInRefused          = "SIGN_IN_REFUSED"  // the identity provider said no
 	ReasonSignInRejected         = "SIGN_IN_REJECTED" // what the identity provider sent does not hold
 	ReasonProviderUnavailable    = "PROVIDER_UNAVAILABLE"
+	ReasonCallerChanged          = "CALLER_CHANGED"
 	ReasonRateLimited            = "RATE_LIMITED"
 	ReasonInvalidField           = "INVALID_FIELD"
 	ReasonSourceNotAllowed       = "SOURCE_NOT_ALLOWED"
@@ -45,6 +46,7 @@ const (
 	ReasonDatabaseUnavailable    = "DATABASE_UNAVAILABLE"
 	ReasonConsumerNotRunning     = "CONSUMER_NOT_RUNNING"
 	ReasonUnknownParameter       = "UNKNOWN_PARAMETER"
+	ReasonAlreadyRevoked         = "ALREADY_REVOKED"
 	ReasonInvalidParameter       = "INVALID_PARAMETER"
 	ReasonUnsupportedQuery       = "UNSUPPORTED_QUERY_SYNTAX"
 	ReasonEmptyQuery             = "EMPTY_QUERY"

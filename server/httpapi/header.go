@@ -18,6 +18,7 @@ type shape struct {
 	authorization   string
 	origin          string
 	fetchSite       string
+	caller          string // Oriel-Caller
 	cookie          string
 	forwarded       string // X-Forwarded-For
 	traceParent     string
@@ -89,6 +90,8 @@ func readShape(raw []byte) (shape, error) {
 			s.origin = join(s.origin, value)
 		case is(name, "sec-fetch-site"):
 			s.fetchSite = join(s.fetchSite, value)
+		case is(name, "oriel-caller"):
+			s.caller = join(s.caller, value)
 		case is(name, "cookie"):
 			if s.cookie != "" { // a proxy that speaks HTTP/2 may leave the parts apart
 				s.cookie += "; "
