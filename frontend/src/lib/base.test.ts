@@ -31,7 +31,9 @@ describe("under a path", () => {
     expect(eventPath("a%2Fb:c")).toBe("/tools/oriel/events/a%2Fb:c");
     expect(withoutBase("/tools/oriel/events/a%2Fb:c")).toBe("/events/a%2Fb:c");
     expect(withoutBase("/tools/oriel")).toBe("/");
-    expect(here({ pathname: "/tools/oriel/explore", search: "?q=a%20b" })).toBe("/explore?q=a%20b");
+    expect(here({ pathname: "/tools/oriel/explore", search: "?q=a%20b", hash: "#x" })).toBe(
+      "/explore?q=a%20b#x",
+    );
   });
   test("a path that only begins alike is not below it", () => {
     showUnder("/oriel");

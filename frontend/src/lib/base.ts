@@ -22,9 +22,9 @@ export function withoutBase(path: string): string {
   return path.startsWith(`${base}/`) ? path.slice(base.length) : path;
 }
 
-/** Where the browser is, as sign-in takes it to come back: path and query within the app. */
-export function here(location: Pick<Location, "pathname" | "search"> = window.location): string {
-  return `${withoutBase(location.pathname)}${location.search}`;
+/** Where the browser is, as sign-in takes it to come back: path, query and fragment within the app. */
+export function here(location: Pick<Location, "pathname" | "search" | "hash"> = window.location): string {
+  return `${withoutBase(location.pathname)}${location.search}${location.hash}`;
 }
 
 /** A path within the app, or `/` for what would lead out of it or into sign-in itself. */

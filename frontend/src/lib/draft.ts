@@ -1,54 +1,37 @@
 /**
  * What a person has typed and not sent, kept for this tab until it is: a sign-in in between must not
- * lose it. A draft belongs to the person who wrote it; another one's is dropped, not shown. Secrets
- * never go in here.
+ * lose it. A draft belongs to the person who wrote it and is shown to no other; it waits for its owner
+ * until someone signs out in this tab. Secrets never go in here.
  */
 
 const prefix = "oriel.draft.";
 
-interface Stored {
-  readonly owner: string;
-  readonly value: unknown;
-}
-
-function isStored(raw: unknown): raw is Stored {
-  return typeof raw === "object" && raw !== null && "owner" in raw && "value" in raw;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
+function keyOf(key: string, owner: string): string {
+  return `${prefix}${owner}.${key}`;
 }
 
 /** The draft of a form as it was written, which may have been by an older build of the app. */
 export function readDraft(key: string, owner: string): unknown {
   try {
-    const text = sessionStorage.getItem(prefix + key);
-    if (text === null) return undefined;
-    const stored = parsed(text);
-    if (isStored(stored) && stored.owner === owner) return stored.value;
-    sessionStorage.removeItem(prefix + key);
+    return JSON.parse(sessionStorage.getItem(keyOf(key, owner)) ?? "null") ?? undefined;
   } catch {
-    // Storage is off.
+    // No draft, or storage is off.
+    return undefined;
   }
-  return undefined;
 }
 
 /** Without storage a draft lasts as long as its form. */
 export function writeDraft(key: string, owner: string, value: unknown): void {
   try {
-    sessionStorage.setItem(prefix + key, JSON.stringify({ owner, value } satisfies Stored));
+    sessionStorage.setItem(keyOf(key, owner), JSON.stringify(value));
   } catch {
     // Storage is off, or full.
   }
 }
 
-export function dropDraft(key: string): void {
+export function dropDraft(key: string, owner: string): void {
   try {
-    sessionStorage.removeItem(prefix + key);
+    sessionStorage.removeItem(keyOf(key, owner));
   } catch {
     // Storage is off.
   }

@@ -37,6 +37,11 @@ export class ApiError extends Error {
     return this.code === 401 && (this.reason === "SIGN_IN_NEEDED" || this.reason === "SESSION_EXPIRED");
   }
 
+  /** Somebody else is signed in than the page was made for: nothing was done. */
+  get callerChanged(): boolean {
+    return this.code === 409 && this.reason === "CALLER_CHANGED";
+  }
+
   /** Whether the same request may well succeed a little later. */
   get transient(): boolean {
     return this.code === 0 || this.code === 503 || this.code === 504;
@@ -95,9 +100,26 @@ export function codesOf(error: ApiError): string {
   return [...codes].filter(Boolean).join(" · ");
 }
 
-/** Whether who is asking may have changed: the session is over, or its role is another. */
+/** Whether who is asking may have changed: the session is over, its role is another, or it is another's. */
 function concernsSession(error: ApiError): boolean {
-  return error.signedOut || (error.code === 403 && error.reason === "ROLE_MISSING");
+  return error.signedOut || error.callerChanged || (error.code === 403 && error.reason === "ROLE_MISSING");
+}
+
+/**
+ * What a failure means to a person in whose form it happened, where that is another thing than what
+ * the program asked may say. `done` is what was to happen: `made`.
+ */
+export function plainly(error: Error, done: string): { fact: string; text: string } | undefined {
+  if (!(error instanceof ApiError)) return undefined;
+  const text = `Nothing was ${done}.`;
+  if (error.signedOut) return { fact: "You were signed out.", text };
+  if (error.callerChanged) return { fact: "Somebody else is signed in now.", text };
+  if (error.code === 403 && error.reason === "ROLE_MISSING") return { fact: "Your role changed.", text };
+  if (error.code === 429) {
+    const wait = error.retryAfter === undefined ? "a minute" : `${error.retryAfter} s`;
+    return { fact: "Too much was asked at once.", text: `${text} Try again in ${wait}.` };
+  }
+  return undefined;
 }
 
 const watchers = new Set<(error: ApiError) => void>();
@@ -110,15 +132,41 @@ export function watchSession(watcher: (error: ApiError) => void): () => void {
   };
 }
 
+let shownCaller: string | undefined;
+
+/**
+ * Whom the page shows, by the session's id. Cookies are the browser's and not the tab's: every request
+ * names the caller that it is meant to be of, and the server refuses it as anyone else's.
+ */
+export function showCaller(id: string | undefined): void {
+  shownCaller = id;
+}
+
+/** An id as a header may have it: the rest, and `%` itself, in escapes. */
+function headerText(id: string): string {
+  return id.toWellFormed().replace(/[^\x21-\x24\x26-\x7e]/gu, encodeURIComponent);
+}
+
+function withCaller(headers: HeadersInit | undefined): Headers {
+  const all = new Headers(headers);
+  if (shownCaller !== undefined) all.set("Oriel-Caller", headerText(shownCaller));
+  return all;
+}
+
 /** What generated calls pass: a body may be spelled out as absent. */
 export type RequestOptions = Omit<RequestInit, "body"> & { body?: BodyInit | null | undefined };
 
 /** The one way to the API: every failure but an abort becomes an ApiError. */
 export async function request<T>(url: string, options: RequestOptions = {}): Promise<T> {
-  const { body = null, ...rest } = options;
+  const { body = null, headers, ...rest } = options;
   let response: Response;
   try {
-    response = await fetch(underBase(url), { credentials: "same-origin", ...rest, body });
+    response = await fetch(underBase(url), {
+      credentials: "same-origin",
+      ...rest,
+      headers: withCaller(headers),
+      body,
+    });
   } catch (cause) {
     if (cause instanceof DOMException && cause.name === "AbortError") throw cause;
     throw new ApiError({ code: 0, status: "UNREACHABLE", message: "The server does not answer.", cause });

@@ -25,6 +25,8 @@ export function useDraft<T>(key: string, initial: T, read: (stored: unknown) => 
     },
     [key, owner],
   );
-  const drop = useCallback(() => dropDraft(key), [key]);
+  const drop = useCallback(() => {
+    if (owner !== undefined) dropDraft(key, owner);
+  }, [key, owner]);
   return { value, set, drop };
 }

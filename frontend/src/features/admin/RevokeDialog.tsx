@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { revokeToken, type Token } from "#/api/oriel.gen.ts";
-import { ApiError, codesOf } from "#/lib/http.ts";
+import { ApiError, codesOf, plainly } from "#/lib/http.ts";
 import { minutesAgo } from "#/lib/time.ts";
 import { Button, Note } from "#/ui/controls.tsx";
 import { Dialog, DialogFooter } from "#/ui/dialog.tsx";
@@ -100,6 +100,7 @@ function RevokeForm({
     onSettled: refresh,
   });
   const { error, isPending } = revoke;
+  const plain = error ? plainly(error, "revoked") : null;
   const missing = reason.trim() === "" ? "A reason is missing: the audit record keeps it." : undefined;
   const said = error instanceof ApiError ? reasonFault(error) : undefined;
   const fault = (tried ? missing : undefined) ?? said;
@@ -135,10 +136,10 @@ function RevokeForm({
         {error && said === undefined && (
           <Note
             look="error"
-            fact="The token was not revoked."
-            codes={error instanceof ApiError ? codesOf(error) : error.name}
+            fact={plain?.fact ?? "The token was not revoked."}
+            codes={plain ? undefined : error instanceof ApiError ? codesOf(error) : error.name}
           >
-            {error.message}
+            {plain?.text ?? error.message}
           </Note>
         )}
       </div>

@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { type CreatedToken, type CreateTokenRequest, createToken } from "#/api/oriel.gen.ts";
-import { ApiError, codesOf } from "#/lib/http.ts";
+import { ApiError, codesOf, plainly } from "#/lib/http.ts";
 import { dateAndTime } from "#/lib/time.ts";
 import { Badge, Button, Note, Segments } from "#/ui/controls.tsx";
 import { useDraft } from "#/ui/draft.ts";
@@ -285,6 +285,14 @@ function SourcePrefixes({ draft, faults, change }: Part) {
 }
 
 function MakeFailed({ error, rest }: { error: Error; rest: readonly string[] }) {
+  const plain = plainly(error, "made");
+  if (plain) {
+    return (
+      <Note look="error" fact={plain.fact}>
+        {plain.text} What you typed is kept.
+      </Note>
+    );
+  }
   const lost = error instanceof ApiError && (error.code === 0 || error.code === 504);
   return (
     <Note

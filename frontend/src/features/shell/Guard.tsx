@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useState } from "react";
 import type { Scope } from "#/api/oriel.gen.ts";
 import { mayDo } from "#/lib/roles.ts";
 import { RoleTooLowPart } from "#/parts.ts";
@@ -11,6 +11,11 @@ import { PagePartFailed } from "./Failed.tsx";
  */
 export function Guard({ what, scope, children }: { what: string; scope: Scope; children: ReactNode }) {
   const session = useCaller();
-  if (!session || mayDo(session, scope)) return children;
-  return <RoleTooLowPart what={what} scope={scope} session={session} failed={PagePartFailed} />;
+  const may = session !== undefined && mayDo(session, scope);
+  const [opened, setOpened] = useState(false);
+  useEffect(() => {
+    if (may) setOpened(true);
+  }, [may]);
+  if (!session || may) return children;
+  return <RoleTooLowPart what={what} scope={scope} session={session} lost={opened} failed={PagePartFailed} />;
 }

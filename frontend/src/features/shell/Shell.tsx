@@ -1,5 +1,5 @@
 import { useRouterState } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, useEffect, useEffectEvent, useState } from "react";
 import { forgetFarewell } from "#/lib/signed-out.ts";
 import { NoRolePart, SignedOutPart, SignInHerePart, SignInPart } from "#/parts.ts";
 import { AccessProvider } from "#/ui/access.tsx";
@@ -9,6 +9,7 @@ import { KeyHelp } from "./KeyHelp.tsx";
 import { NoSignIn } from "./NoSession.tsx";
 import { TabBar } from "./nav.tsx";
 import { SignedOutNote } from "./SignedOutNote.tsx";
+import { SwapNote } from "./SwapNote.tsx";
 import { TopBar } from "./TopBar.tsx";
 import { type SessionState, useSessionWatch } from "./useSessionWatch.ts";
 
@@ -40,6 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
   return (
     <AccessProvider session={session}>
       <TopBar state={state} onHelp={() => setHelp(true)} />
+      {within && <SwapNote state={state} />}
       {page}
       {within && session && <TabBar />}
       {help && <KeyHelp onClose={() => setHelp(false)} />}
@@ -56,12 +58,26 @@ export function Shell({ children }: { children: ReactNode }) {
  */
 function Inside({ state, children }: { state: SessionState; children: ReactNode }) {
   const { session, error, pending } = state;
+  // Whose pages were open here.
+  const [opened, setOpened] = useState<string>();
   if (pending) return <main className="min-h-0 flex-1" />;
   if (!session && error?.signedOut)
     return <SignInHerePart state={state} error={error} failed={PagePartFailed} />;
   if (!session && (error?.code === 401 || error?.code === 403)) return <NoSignIn error={error} />;
+  const person = session?.id ?? "";
   if (session?.kind === "person" && session.roles.length === 0) {
-    return <NoRolePart session={session} failed={PagePartFailed} />;
+    return <NoRolePart session={session} lost={opened === person} failed={PagePartFailed} />;
   }
+  return (
+    <Opened key={person} onOpen={() => setOpened(person)}>
+      {children}
+    </Opened>
+  );
+}
+
+/** The pages of one person: none of what they hold goes over to another. */
+function Opened({ onOpen, children }: { onOpen: () => void; children: ReactNode }) {
+  const opened = useEffectEvent(onOpen);
+  useEffect(() => opened(), []);
   return children;
 }

@@ -75,7 +75,7 @@ function SignIn({
             <p className="text-ink-2">
               On the next page <span className="mono-12 whitespace-nowrap">analyst-1</span>,{" "}
               <span className="mono-12 whitespace-nowrap">operator-1</span> and{" "}
-              <span className="mono-12 whitespace-nowrap">admin-1</span> can sign in, each with one press.
+              <span className="mono-12 whitespace-nowrap">admin-1</span> can sign in at a click.
             </p>
           )}
         </>

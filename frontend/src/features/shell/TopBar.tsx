@@ -12,7 +12,8 @@ import { Account } from "./Account.tsx";
 import { HomeLink, MainNav } from "./nav.tsx";
 import type { SessionState } from "./useSessionWatch.ts";
 
-export function TopBar({ state: { session, over }, onHelp }: { state: SessionState; onHelp: () => void }) {
+export function TopBar({ state, onHelp }: { state: SessionState; onHelp: () => void }) {
+  const { session, over, error, checking, check } = state;
   const covered = useSheetOpen();
   const outside = over && session === undefined;
   return (
@@ -55,7 +56,24 @@ export function TopBar({ state: { session, over }, onHelp }: { state: SessionSta
         </a>
       )}
       {!over && session && <Account session={session} />}
-      {!over && !session && <span aria-hidden="true" className="mx-1.5 size-5.5 rounded-full bg-active" />}
+      {!over && !session && error && error.code !== 403 && (
+        <span role="alert" className="ml-1 flex flex-none items-center gap-2 t-12 text-error">
+          <span className="max-wide:sr-only" title={error.message}>
+            Who you are could not be read.
+          </span>
+          <Button
+            size="small"
+            icon="refresh"
+            onClick={check}
+            unavailable={checking ? "It is being asked." : undefined}
+          >
+            Try again
+          </Button>
+        </span>
+      )}
+      {!over && !session && !error && (
+        <span aria-hidden="true" className="mx-1.5 size-5.5 rounded-full bg-active" />
+      )}
     </header>
   );
 }

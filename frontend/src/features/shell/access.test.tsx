@@ -129,7 +129,40 @@ describe("a session that ends while a page is open", () => {
       "GET /v1/session": ok(session("admin", { id: "issuer#eve" })),
     });
     expect((await screen.findByLabelText<HTMLInputElement>("Name")).value).toBe("");
-    expect(JSON.stringify({ ...sessionStorage })).not.toContain("valve");
+  });
+
+  test("a form of one person does nothing as another who signed in meanwhile, and waits for its owner", async () => {
+    let who = session("admin");
+    const { asked } = openApp("/admin/tokens?new", {
+      "GET /v1/session": () => Response.json(who),
+      "GET /v1/tokens": ok(empty),
+      "POST /v1/tokens": () => refused(409, "CALLER_CHANGED"),
+    });
+    fireEvent.change(await screen.findByLabelText("Name"), { target: { value: "valve-controller" } });
+    fireEvent.change(screen.getByLabelText("Reason"), { target: { value: "sensor rollout" } });
+    fireEvent.click(screen.getByRole("checkbox", { name: /events:write/ }));
+    who = session("admin", { id: "issuer#otto", name: "Otto" });
+    fireEvent.click(screen.getByRole("button", { name: "Make token" }));
+    const note = await screen.findByText(/^You are now/);
+    expect(note.closest('[role="alert"]')?.textContent).toContain("You are now Otto. Nothing was done.");
+    screen.getByRole("button", { name: "Account: Otto, admin" });
+    expect((await screen.findByLabelText<HTMLInputElement>("Name")).value).toBe("");
+    expect(asked.filter(({ method }) => method === "POST")).toHaveLength(1);
+    expect(JSON.stringify({ ...sessionStorage })).toContain("valve-controller");
+    fireEvent.click(screen.getByRole("button", { name: "Understood" }));
+    expect(screen.queryByText(/^You are now/)).toBeNull();
+  });
+
+  test("a session that cannot be read is said in the bar, and read when asked", async () => {
+    const answers: Record<string, () => Response> = {
+      "GET /v1/session": () => refused(500, "INTERNAL"),
+      "GET /v1/tokens": ok(empty),
+    };
+    openApp("/admin/tokens", answers);
+    await screen.findByText("Who you are could not be read.");
+    answers["GET /v1/session"] = ok(session("admin"));
+    fireEvent.click(screen.getByRole("button", { name: "Try again" }));
+    await screen.findByRole("button", { name: "Account: admin-1, admin" });
   });
 
   test("can be looked at, and tells again with the next request that needs it", async () => {
@@ -178,6 +211,7 @@ describe("without the role", () => {
     const before = asked.length;
     fireEvent.click(screen.getByRole("button", { name: "Check again" }));
     await waitFor(() => expect(asked.length).toBe(before + 1));
+    await screen.findByText(/^Checked at \d\d:\d\d:\d\d: still no role\.$/);
   });
 
   test("a page that needs a higher one says which", async () => {
@@ -199,6 +233,7 @@ describe("without the role", () => {
     answers["GET /v1/tokens"] = () => refused(403, "ROLE_MISSING");
     fireEvent.click(screen.getByRole("button", { name: "Read again" }));
     await screen.findByRole("heading", { name: "Tokens need the admin role" });
+    screen.getByText(/^Your role changed while this page was open/);
   });
 
   test("a single control keeps its focus and says why it is off", async () => {

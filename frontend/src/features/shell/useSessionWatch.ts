@@ -1,8 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useState } from "react";
+import { useCallback, useEffect, useEffectEvent, useLayoutEffect, useState } from "react";
 import type { Session } from "#/api/oriel.gen.ts";
-import { ApiError, watchSession } from "#/lib/http.ts";
-import { sessionQuery } from "./session.ts";
+import { ApiError, showCaller, watchSession } from "#/lib/http.ts";
+import { joinTabs, tellTabs } from "#/lib/tabs.ts";
+import { installationQuery, sessionQuery } from "./session.ts";
 
 export interface SessionState {
   readonly session: Session | undefined;
@@ -14,6 +15,14 @@ export interface SessionState {
   readonly pending: boolean;
   readonly checking: boolean;
   readonly check: () => void;
+  /** Somebody else than this tab showed is signed in since; until it was read. */
+  readonly swap: Swap | undefined;
+  readonly swapRead: () => void;
+}
+
+interface Swap {
+  /** A request of the page that was open was refused for it. */
+  readonly refused: boolean;
 }
 
 interface Loss {
@@ -24,13 +33,16 @@ interface Loss {
 const checkAgainAfter = 30_000;
 const retryEvery = 5000;
 
-const reloadPage = () => location.reload();
+/** A session as tabs compare it. */
+function sameAs({ id, createTime = "" }: Session): string {
+  return `${id} ${createTime}`;
+}
 
 /**
- * Who is signed in, as far as any answer of the server has told. A page that becomes visible again
- * asks anew: meanwhile another tab may have signed out, or in.
+ * Who is signed in, as far as any answer of the server has told. A page that is looked at again asks
+ * anew, and so does one that hears of a sign-in or a sign-out from another tab.
  */
-export function useSessionWatch(reload = reloadPage): SessionState {
+export function useSessionWatch(): SessionState {
   const client = useQueryClient();
   const query = useQuery({
     ...sessionQuery,
@@ -39,16 +51,19 @@ export function useSessionWatch(reload = reloadPage): SessionState {
   });
   const { data: session, dataUpdatedAt, refetch } = query;
   const [loss, setLoss] = useState<Loss>();
+  const [refusedFor, setRefusedFor] = useState<string>();
+  const [swap, setSwap] = useState<Swap>();
   const check = useCallback(() => void refetch({ cancelRefetch: false }), [refetch]);
+  const id = session?.id;
 
-  useEffect(
-    () =>
-      watchSession((error) => {
-        if (error.signedOut) setLoss({ error, at: Date.now() });
-        else check();
-      }),
-    [check],
-  );
+  const hear = useEffectEvent((error: ApiError) => {
+    if (error.signedOut) setLoss({ error, at: Date.now() });
+    else {
+      if (error.callerChanged) setRefusedFor(id);
+      check();
+    }
+  });
+  useEffect(() => watchSession((error) => hear(error)), []);
 
   const over = loss !== undefined && loss.at >= dataUpdatedAt;
   useEffect(() => {
@@ -59,8 +74,21 @@ export function useSessionWatch(reload = reloadPage): SessionState {
       if (over || Date.now() - last >= checkAgainAfter) check();
     };
     document.addEventListener("visibilitychange", look);
-    return () => document.removeEventListener("visibilitychange", look);
+    window.addEventListener("focus", look);
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      window.removeEventListener("focus", look);
+    };
   }, [client, check, over]);
+
+  const shown = session === undefined || over ? "" : sameAs(session);
+  const heard = useEffectEvent((other: string) => {
+    if (other !== shown) check();
+  });
+  useEffect(() => joinTabs((other) => heard(other.session)), []);
+  useEffect(() => {
+    if (shown !== "") tellTabs({ session: shown });
+  }, [shown]);
 
   // Signed in again elsewhere: what failed meanwhile is asked again.
   useEffect(() => {
@@ -69,22 +97,31 @@ export function useSessionWatch(reload = reloadPage): SessionState {
     void client.refetchQueries({ predicate: ({ state }) => state.status === "error" });
   }, [client, loss, over]);
 
-  // Nothing that one person read is shown to another.
-  const id = session?.id;
+  // Nothing that one person read is shown to another: between the two there is no page.
   const [person, setPerson] = useState<string>();
-  useEffect(() => {
-    if (id === undefined || over) return;
-    if (person !== undefined && person !== id) reload();
+  const changing = id !== undefined && id !== person;
+  useLayoutEffect(() => {
+    if (id === undefined || id === person) return;
+    showCaller(id);
+    if (person !== undefined) {
+      const kept = [sessionQuery.queryKey[0], installationQuery.queryKey[0]];
+      client.removeQueries({ predicate: ({ queryKey }) => !kept.some((key) => key === queryKey[0]) });
+      setSwap({ refused: refusedFor === person });
+    }
     setPerson(id);
-  }, [id, over, person, reload]);
+  }, [client, id, person, refusedFor]);
+  useEffect(() => () => showCaller(undefined), []);
+  const swapRead = useCallback(() => setSwap(undefined), []);
 
   const failure = query.error instanceof ApiError ? query.error : undefined;
   return {
     session,
     error: over ? loss.error : failure,
     over: over || (session === undefined && failure?.code === 401),
-    pending: query.isPending && !over,
+    pending: changing || (query.isPending && !over),
     checking: query.isFetching,
     check,
+    swap,
+    swapRead,
   };
 }

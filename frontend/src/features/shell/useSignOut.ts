@@ -4,6 +4,7 @@ import { here, underBase } from "#/lib/base.ts";
 import { dropDrafts } from "#/lib/draft.ts";
 import { ApiError } from "#/lib/http.ts";
 import { rememberFarewell } from "#/lib/signed-out.ts";
+import { tellTabs } from "#/lib/tabs.ts";
 
 interface Leave {
   readonly everywhere: boolean;
@@ -39,6 +40,7 @@ export function useSignOut() {
         if (!gone) throw error;
       }
       dropDrafts();
+      tellTabs({ session: "" });
       rememberFarewell({ everywhere, sessions, back });
       location.assign(next);
       // Until the browser has left.
