@@ -13,6 +13,7 @@ import {
   rangeText,
   readBound,
   relative,
+  shortDay,
   timeOfDay,
 } from "./time.ts";
 
@@ -32,6 +33,13 @@ describe("showing a time", () => {
   test("names the offset of the instant, not of today", () => {
     expect(dateAndTime("2026-07-01T12:00:00Z", berlin, 0)).toBe("2026-07-01 14:00:00 +02:00");
     expect(dateAndTime("2026-12-01T12:00:00Z", berlin, 0)).toBe("2026-12-01 13:00:00 +01:00");
+  });
+  test("one that cannot be read stands as it was sent, and breaks nothing", () => {
+    for (const time of ["12026-11-30T00:00:00Z", "soon"]) {
+      for (const say of [timeOfDay, dateAndTime, fullDay, shortDay]) expect(say(time, berlin)).toBe(time);
+      expect(nearDay(time, berlin, 0)).toBe(time);
+      expect(minutesAgo(time, 0)).toBe(time);
+    }
   });
   test("knows half hours and zones behind UTC", () => {
     expect(offsetLabel(Date.parse("2026-11-30T00:00:00Z"), "Asia/Kolkata")).toBe("+05:30");

@@ -92,9 +92,15 @@ function clock(wall: Wall): string {
 
 const dayAndMonth = (wall: Wall) => `${wall.day} ${months[wall.month - 1]}`;
 
+/** A time in its words; one that cannot be read, such as of a year above 9999, as it was sent. */
+function told(time: string, say: (ms: number) => string): string {
+  const ms = Date.parse(time);
+  return Number.isNaN(ms) ? time : say(ms);
+}
+
 /** `15:02:10.982` */
 export function timeOfDay(time: string, zone: string, digits = 3): string {
-  return clock(wallOf(Date.parse(time), zone)) + fraction(time, digits);
+  return told(time, (ms) => clock(wallOf(ms, zone)) + fraction(time, digits));
 }
 
 /** Three fraction digits where the microseconds say no more, else all six. */
@@ -104,10 +110,11 @@ function tellingDigits(time: string): number {
 
 /** `2026-11-30 15:02:10.982 UTC` */
 export function dateAndTime(time: string, zone: string, digits = tellingDigits(time)): string {
-  const ms = Date.parse(time);
-  const wall = wallOf(ms, zone);
-  const date = `${String(wall.year).padStart(4, "0")}-${two(wall.month)}-${two(wall.day)}`;
-  return `${date} ${clock(wall)}${fraction(time, digits)} ${offsetLabel(ms, zone)}`;
+  return told(time, (ms) => {
+    const wall = wallOf(ms, zone);
+    const date = `${String(wall.year).padStart(4, "0")}-${two(wall.month)}-${two(wall.day)}`;
+    return `${date} ${clock(wall)}${fraction(time, digits)} ${offsetLabel(ms, zone)}`;
+  });
 }
 
 /** A key that is equal for times of one calendar day of the zone. */
@@ -125,19 +132,23 @@ export function dayName(time: string, zone: string): string {
 
 /** `30 Nov` */
 export function shortDay(time: string, zone: string): string {
-  return dayAndMonth(wallOf(Date.parse(time), zone));
+  return told(time, (ms) => dayAndMonth(wallOf(ms, zone)));
 }
 
 /** `28 Feb 2027` */
 export function fullDay(time: string, zone: string): string {
-  const wall = wallOf(Date.parse(time), zone);
-  return `${dayAndMonth(wall)} ${wall.year}`;
+  return told(time, (ms) => {
+    const wall = wallOf(ms, zone);
+    return `${dayAndMonth(wall)} ${wall.year}`;
+  });
 }
 
 /** `14 Nov` of a day of the year that is now, else `14 Nov 2025`. */
 export function nearDay(time: string, zone: string, now: number): string {
-  const wall = wallOf(Date.parse(time), zone);
-  return wall.year === wallOf(now, zone).year ? dayAndMonth(wall) : fullDay(time, zone);
+  return told(time, (ms) => {
+    const wall = wallOf(ms, zone);
+    return wall.year === wallOf(now, zone).year ? dayAndMonth(wall) : fullDay(time, zone);
+  });
 }
 
 /** The day after one that is written `2027-02-28`, as it is written. */
@@ -147,10 +158,12 @@ export function nextDay(date: string): string {
 
 /** How long ago a minute is that something happened in: `under 1 min ago`, `12 min ago`, `3 h ago`. */
 export function minutesAgo(time: string, now: number): string {
-  const ms = Math.max(now - Date.parse(time), 0);
-  if (ms < 60_000) return "under 1 min ago";
-  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ago`;
-  return ms < 86_400_000 ? `${Math.floor(ms / 3_600_000)} h ago` : `${Math.floor(ms / 86_400_000)} d ago`;
+  return told(time, (at) => {
+    const ms = Math.max(now - at, 0);
+    if (ms < 60_000) return "under 1 min ago";
+    if (ms < 3_600_000) return `${Math.floor(ms / 60_000)} min ago`;
+    return ms < 86_400_000 ? `${Math.floor(ms / 3_600_000)} h ago` : `${Math.floor(ms / 86_400_000)} d ago`;
+  });
 }
 
 /** `30 Nov 15:02:10` */

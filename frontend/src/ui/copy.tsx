@@ -3,7 +3,8 @@ import { copyText } from "#/lib/clipboard.ts";
 import { Button } from "./controls.tsx";
 import { Icon } from "./icons.tsx";
 
-type Copy = (text: string, what: string) => void;
+/** `done` is called where it worked. */
+type Copy = (text: string, what: string, done?: () => void) => void;
 
 const CopyContext = createContext<Copy>(() => undefined);
 
@@ -22,8 +23,11 @@ const shownFor = 2000;
 
 export function CopyProvider({ children }: { children: ReactNode }) {
   const [outcome, setOutcome] = useState<Outcome>();
-  const copy = useCallback<Copy>((text, what) => {
-    void copyText(text).then((copied) => setOutcome({ what, refused: copied ? undefined : text }));
+  const copy = useCallback<Copy>((text, what, done) => {
+    void copyText(text).then((copied) => {
+      setOutcome({ what, refused: copied ? undefined : text });
+      if (copied) done?.();
+    });
   }, []);
   useEffect(() => {
     if (outcome === undefined || outcome.refused !== undefined) return;

@@ -55,19 +55,21 @@ export function FieldSet({
   label: string;
   hint?: ReactNode;
   fault: string | undefined;
-  children: ReactNode;
+  /** As a function it is given the id of what is said below. */
+  children: ReactNode | ((below: string | undefined) => ReactNode);
 }) {
-  const below = useId();
+  const id = useId();
+  const below = fault !== undefined || hint !== undefined ? id : undefined;
   return (
     <fieldset
       className="m-0 grid min-w-0 content-start gap-1 p-0 t-12"
-      aria-describedby={fault !== undefined || hint !== undefined ? below : undefined}
+      aria-describedby={below}
       // Where the focus goes if it is what must be changed.
       data-fault={fault === undefined ? undefined : ""}
     >
       <legend className="mb-1 font-medium">{label}</legend>
-      {children}
-      {(fault !== undefined || hint !== undefined) && <Below id={below} hint={hint} fault={fault} />}
+      {typeof children === "function" ? children(below) : children}
+      {below !== undefined && <Below id={below} hint={hint} fault={fault} />}
     </fieldset>
   );
 }
@@ -115,6 +117,9 @@ export function SearchInput({
 /** Puts the focus on the first control that must be changed. */
 export function focusFault(form: HTMLElement | null): void {
   const first = form?.querySelector<HTMLElement>('[aria-invalid="true"], [data-fault]');
-  const control = first?.matches("fieldset") ? first.querySelector<HTMLElement>("input, button") : first;
+  const control = first?.matches("fieldset")
+    ? (first.querySelector<HTMLElement>('[aria-invalid="true"]') ??
+      first.querySelector<HTMLElement>("input, button"))
+    : first;
   control?.focus();
 }

@@ -1,13 +1,13 @@
 import { useMutation } from "@tanstack/react-query";
-import { useRef, useState } from "react";
+import { Fragment, type ReactNode, useRef, useState } from "react";
 import { revokeToken, type Token } from "#/api/oriel.gen.ts";
 import { ApiError, codesOf, plainly } from "#/lib/http.ts";
-import { minutesAgo } from "#/lib/time.ts";
 import { Button, Note } from "#/ui/controls.tsx";
 import { Dialog, DialogFooter } from "#/ui/dialog.tsx";
 import { useDraft } from "#/ui/draft.ts";
 import { Field, focusFault, inputClass } from "#/ui/field.tsx";
 import { Visible } from "#/ui/visible.tsx";
+import { CreatedBy, LastUsed, prefixText, Scopes } from "./token-cells.tsx";
 import { useRefreshTokens } from "./tokens-query.ts";
 
 interface Asked {
@@ -27,6 +27,7 @@ export function RevokeDialog({
   number,
   token,
   settled,
+  onRevoked,
   onClose,
 }: {
   /** The number in the token's name. */
@@ -35,6 +36,7 @@ export function RevokeDialog({
   token: Token | undefined;
   /** The list has been read: what it has not is not there. */
   settled: boolean;
+  onRevoked: (name: string) => void;
   onClose: () => void;
 }) {
   const draft = useDraft(`revoke.${number}`, { reason: "", displayName: "" }, readAsked);
@@ -61,9 +63,13 @@ export function RevokeDialog({
       {(close) => (
         <RevokeForm
           number={number}
-          used={token && usedText(token)}
+          token={token}
           reason={draft.value.reason}
           onReason={(reason) => draft.set({ reason, displayName: name })}
+          onDone={() => {
+            onRevoked(`tokens/${number}`);
+            close();
+          }}
           onClose={close}
         />
       )}
@@ -71,23 +77,47 @@ export function RevokeDialog({
   );
 }
 
-function usedText({ lastUseTime }: Token): string {
-  return lastUseTime ? `It was last used ${minutesAgo(lastUseTime, Date.now())}.` : "It was never used.";
+/** What tells it from another of the same name. */
+function Facts({ token }: { token: Token }) {
+  const [now] = useState(Date.now);
+  const facts: readonly (readonly [string, ReactNode])[] = [
+    [
+      "prefix",
+      <span key="prefix" className="mono-12">
+        {prefixText(token)}
+      </span>,
+    ],
+    ["scopes", <Scopes key="scopes" token={token} />],
+    ["created by", <CreatedBy key="by" token={token} />],
+    ["last used", <LastUsed key="used" token={token} now={now} />],
+  ];
+  return (
+    <dl className="grid grid-cols-[80px_minmax(0,1fr)] items-center t-12">
+      {facts.map(([name, value]) => (
+        <Fragment key={name}>
+          <dt className="text-ink-3">{name}</dt>
+          <dd className="flex min-h-6 items-center wrap-anywhere">{value}</dd>
+        </Fragment>
+      ))}
+    </dl>
+  );
 }
 
 const longest = 500;
 
 function RevokeForm({
   number,
-  used,
+  token,
   reason,
   onReason,
+  onDone,
   onClose,
 }: {
   number: string;
-  used: string | undefined;
+  token: Token | undefined;
   reason: string;
   onReason: (reason: string) => void;
+  onDone: () => void;
   onClose: () => void;
 }) {
   const form = useRef<HTMLFormElement>(null);
@@ -95,7 +125,7 @@ function RevokeForm({
   const [tried, setTried] = useState(false);
   const revoke = useMutation({
     mutationFn: () => revokeToken(number, { reason: reason.trim() }),
-    onSuccess: onClose,
+    onSuccess: onDone,
     // Where no answer came it may be revoked all the same.
     onSettled: refresh,
   });
@@ -116,7 +146,8 @@ function RevokeForm({
       }}
     >
       <div className="grid gap-3 px-5 pt-2 pb-4 t-13 text-ink-2">
-        <p>{used} Every replica refuses it within 2 s. This cannot be undone.</p>
+        {token && <Facts token={token} />}
+        <p>Every replica refuses it within 2 s. This cannot be undone.</p>
         <Field label="Reason" fault={fault}>
           {(tied) => (
             <textarea

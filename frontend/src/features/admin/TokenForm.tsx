@@ -6,8 +6,10 @@ import { dateAndTime } from "#/lib/time.ts";
 import { Badge, Button, Note, Segments } from "#/ui/controls.tsx";
 import { useDraft } from "#/ui/draft.ts";
 import { Field, FieldSet, focusFault, inputClass } from "#/ui/field.tsx";
+import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { scopes } from "./scopes.ts";
+import { Prefixes, prefixText } from "./token-cells.tsx";
 import {
   type Expiry,
   emptyDraft,
@@ -15,6 +17,7 @@ import {
   type Faults,
   faultsFrom,
   faultsOf,
+  lastDay,
   prefixesOf,
   readTokenDraft,
   requestOf,
@@ -22,7 +25,7 @@ import {
   type TokenField,
   writes,
 } from "./token-form.ts";
-import { useRefreshTokens } from "./tokens-query.ts";
+import { useRefreshTokens, useSameName } from "./tokens-query.ts";
 
 const expiryWords: readonly { value: Expiry; label: string }[] = [
   { value: "30d", label: "30 days" },
@@ -45,6 +48,7 @@ export function TokenForm({
   const refresh = useRefreshTokens();
   const form = useRef<HTMLFormElement>(null);
   const [tried, setTried] = useState(false);
+  const [appeared, setAppeared] = useState(false);
   const [now, setNow] = useState(Date.now);
   const make = useMutation({
     mutationFn: (token: CreateTokenRequest) => createToken(token),
@@ -57,10 +61,17 @@ export function TokenForm({
   });
   const { error, isPending, reset } = make;
   const said = error instanceof ApiError ? faultsFrom(error) : undefined;
-  const own = tried ? faultsOf(draft.value, zone, now) : {};
-  const faults: Faults = { ...said?.faults, ...own };
+  const { expireTime, ...others } = tried ? faultsOf(draft.value, zone, now) : {};
+  const faults: Faults = {
+    ...said?.faults,
+    ...others,
+    // A field that has only just appeared is not wrong yet.
+    ...(expireTime !== undefined && !appeared && { expireTime }),
+  };
   const change = (next: Partial<TokenDraft>) => {
     if (error) reset();
+    if (next.expiry !== undefined) setAppeared(next.expiry === "date" && draft.value.date === "");
+    if (next.date !== undefined) setAppeared(false);
     draft.set({ ...draft.value, ...next });
   };
 
@@ -82,6 +93,7 @@ export function TokenForm({
         const at = Date.now();
         setNow(at);
         setTried(true);
+        setAppeared(false);
         if (Object.keys(faultsOf(draft.value, zone, at)).length === 0) {
           make.mutate(requestOf(draft.value, zone, at));
         } else requestAnimationFrame(() => focusFault(form.current));
@@ -129,14 +141,32 @@ interface Part {
 }
 
 function Name({ draft, faults, change }: Part) {
+  const [left, setLeft] = useState("");
+  const same = useSameName(left === draft.displayName.trim() ? left : "");
   return (
     <Text
       field="displayName"
       faults={faults}
       label="Name"
-      hint="What the token is for, such as valve-controller."
+      hint={
+        same ? (
+          <span role="status" className="text-warning">
+            An active token has this name: {prefixText(same)}
+            {same.createdBy && (
+              <>
+                {" by "}
+                <Visible text={same.createdBy} />
+              </>
+            )}
+            . The new one will be another.
+          </span>
+        ) : (
+          "What the token is for, such as valve-controller."
+        )
+      }
       value={draft.displayName}
       onText={(displayName) => change({ displayName })}
+      onLeave={() => setLeft(draft.displayName.trim())}
     />
   );
 }
@@ -161,6 +191,7 @@ function Text({
   hint,
   value,
   onText,
+  onLeave,
 }: {
   field: TokenField;
   faults: Faults;
@@ -168,6 +199,7 @@ function Text({
   hint: ReactNode;
   value: string;
   onText: (text: string) => void;
+  onLeave?: () => void;
 }) {
   const fault = faults[field];
   return (
@@ -180,6 +212,7 @@ function Text({
           value={value}
           className={`${inputClass(fault)} h-11 wide:h-8`}
           onChange={(event) => onText(event.currentTarget.value)}
+          onBlur={onLeave}
         />
       )}
     </Field>
@@ -222,33 +255,36 @@ function ExpiryChoice({ draft, faults, change, now, zone }: Part & { now: number
   const fault = faults.expireTime;
   return (
     <FieldSet label="Expires" hint={hint || `A day in ${zone}.`} fault={fault}>
-      <div className="flex flex-wrap items-center gap-2">
-        <Segments
-          label="Expires"
-          value={draft.expiry}
-          options={expiryWords}
-          onChange={(expiry) => change({ expiry })}
-        />
-        {draft.expiry === "date" && (
-          <input
-            type="date"
-            aria-label="Last day"
-            aria-invalid={fault !== undefined}
-            value={draft.date}
-            className={`${inputClass(fault)} h-11 max-w-40 wide:h-6`}
-            onChange={(event) => change({ date: event.currentTarget.value })}
+      {(below) => (
+        <div className="flex flex-wrap items-center gap-2">
+          <Segments
+            label="How long"
+            value={draft.expiry}
+            options={expiryWords}
+            onChange={(expiry) => change({ expiry })}
           />
-        )}
-      </div>
+          {draft.expiry === "date" && (
+            <input
+              type="date"
+              aria-label="Last day"
+              aria-describedby={below}
+              aria-invalid={fault !== undefined}
+              max={lastDay}
+              value={draft.date}
+              className={`${inputClass(fault)} h-11 max-w-40 wide:h-6`}
+              onChange={(event) => change({ date: event.currentTarget.value })}
+            />
+          )}
+        </div>
+      )}
     </FieldSet>
   );
 }
 
 function SourcePrefixes({ draft, faults, change }: Part) {
-  const can = writes(draft);
   const prefixes = prefixesOf(draft);
   const fault = faults.sourcePrefixes;
-  if (!can && prefixes.length === 0) {
+  if (!writes(draft)) {
     return (
       <p className="t-12 text-ink-3">
         Sources it may write can be limited once the scope <span className="mono-11">events:write</span> is
@@ -261,11 +297,13 @@ function SourcePrefixes({ draft, faults, change }: Part) {
       label="May write sources that begin with"
       optional
       hint={
-        can
-          ? prefixes.length === 0
-            ? "One beginning on each line, such as /home/greenhouse-2. Without one it may write any source."
-            : `It may write sources that begin with ${prefixes.length === 1 ? "it" : "any of them"}.`
-          : "Not used: the token may not write."
+        prefixes.length === 0 ? (
+          "One beginning on each line, such as /home/greenhouse-2. Without one it may write any source."
+        ) : (
+          <>
+            Sources that begin with <Prefixes prefixes={prefixes} />
+          </>
+        )
       }
       fault={fault}
     >

@@ -6,9 +6,21 @@ import { useCopy } from "#/ui/copy.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
+import { Prefixes } from "./token-cells.tsx";
 
 /** The one time that a token is shown. It is in no storage, no address and no later answer. */
-export function TokenSecret({ created, onDone }: { created: CreatedToken; onDone: () => void }) {
+export function TokenSecret({
+  created,
+  primary,
+  onCopied,
+  onDone,
+}: {
+  created: CreatedToken;
+  /** Copying it is what is to be done next on the page. */
+  primary: boolean;
+  onCopied: () => void;
+  onDone: () => void;
+}) {
   const copy = useCopy();
   const zone = useZone();
   const button = useRef<HTMLButtonElement>(null);
@@ -22,10 +34,18 @@ export function TokenSecret({ created, onDone }: { created: CreatedToken; onDone
           Token “<Visible text={token.displayName} />” created. Copy it now: it is shown this once.
         </b>
         <div className="my-2 flex flex-wrap items-stretch gap-2">
-          <code className="flex min-h-11 min-w-0 items-center rounded-2 border border-line-3 bg-surface px-2 py-1 mono-12 break-all select-all max-wide:basis-full wide:min-h-7 wide:flex-1">
+          <code
+            onCopy={onCopied}
+            className="flex min-h-11 min-w-0 items-center rounded-2 border border-line-3 bg-surface px-2 py-1 mono-12 break-all select-all max-wide:basis-full wide:min-h-7 wide:flex-1"
+          >
             {secret}
           </code>
-          <Button look="primary" icon="copy" ref={button} onClick={() => copy(secret, "the token")}>
+          <Button
+            look={primary ? "primary" : "plain"}
+            icon="copy"
+            ref={button}
+            onClick={() => copy(secret, "the token", onCopied)}
+          >
             Copy
           </Button>
           <Button onClick={onDone}>Done</Button>
@@ -45,10 +65,7 @@ function Powers({ token: { scopes, sourcePrefixes } }: { token: Token }) {
       {scopes.length === 1 ? "Scope" : "Scopes"} <span className="mono-11">{scopes.join(", ")}</span>
       {sourcePrefixes && sourcePrefixes.length > 0 && (
         <>
-          , sources under{" "}
-          <span className="mono-11">
-            <Visible text={sourcePrefixes.join(", ")} />
-          </span>
+          , sources that begin with <Prefixes prefixes={sourcePrefixes} />
         </>
       )}
     </>

@@ -1,10 +1,10 @@
 import { useState } from "react";
 import type { Token } from "#/api/oriel.gen.ts";
-import { Button } from "#/ui/controls.tsx";
+import { Button, Skeleton } from "#/ui/controls.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
-import { CreatedBy, Ends, LastUsed, prefixText, Scopes, Sources } from "./token-cells.tsx";
+import { CreatedBy, Ends, LastUsed, prefixText, RecordLink, Scopes, Sources } from "./token-cells.tsx";
 
 interface Rows {
   readonly tokens: readonly Token[];
@@ -24,35 +24,28 @@ const head = "h-7 border-b border-line px-2 text-left t-11 font-medium whitespac
 const cell = "border-b border-line px-2 group-last:border-b-0";
 
 function Table({ tokens, outdated, lack, onRevoke }: Rows) {
-  const zone = useZone();
   const [now] = useState(Date.now);
   return (
     <div className="overflow-x-auto">
       <table aria-busy={outdated} className="w-full border-collapse t-12 aria-busy:text-ink-3">
         <thead>
-          <tr>
-            <th className={`${head} pl-4`}>Name</th>
-            <th className={head}>Prefix</th>
-            <th className={head}>Scopes</th>
-            <th className={`${head} w-full`}>May write sources</th>
-            <th className={head}>Expires, {zone}</th>
-            <th className={head}>Last used</th>
-            <th className={head}>Created by</th>
-            <th className={`${head} sticky right-0 bg-surface pr-4`}>
-              <span className="sr-only">Action</span>
-            </th>
-          </tr>
+          <Head />
         </thead>
         <tbody>
           {tokens.map((token) => (
             <tr key={token.name} className="group h-8 hover:bg-hover">
               <th
                 scope="row"
+                tabIndex={-1}
+                data-token={token.name}
                 className={`${cell} min-w-32 pl-4 text-left font-semibold ${offInk(token)}`}
                 title={token.displayName}
               >
-                <span className="block max-w-48 cut">
-                  <Visible text={token.displayName} />
+                <span className="flex items-baseline gap-2">
+                  <span className="max-w-[max(12rem,100vw-68rem)] cut">
+                    <Visible text={token.displayName} />
+                  </span>
+                  <RecordLink token={token} />
                 </span>
               </th>
               <td className={`${cell} mono-12 whitespace-nowrap text-ink-2`}>{prefixText(token)}</td>
@@ -62,7 +55,7 @@ function Table({ tokens, outdated, lack, onRevoke }: Rows) {
               <td className={`${cell} max-w-0 cut mono-12 text-ink-2`}>
                 <Sources token={token} />
               </td>
-              <td className={`${cell} max-w-50 whitespace-nowrap`}>
+              <td className={`${cell} max-w-72 whitespace-nowrap`}>
                 <span className="block cut">
                   <Ends token={token} now={now} />
                 </span>
@@ -70,7 +63,7 @@ function Table({ tokens, outdated, lack, onRevoke }: Rows) {
               <td className={`${cell} whitespace-nowrap`}>
                 <LastUsed token={token} now={now} />
               </td>
-              <td className={`${cell} max-w-32 cut`}>
+              <td className={`${cell} max-w-[max(8rem,16vw)] cut`}>
                 <CreatedBy token={token} />
               </td>
               {/* In sight however far the rest reaches. */}
@@ -80,7 +73,7 @@ function Table({ tokens, outdated, lack, onRevoke }: Rows) {
                     size="small"
                     look="ghost"
                     className="hover:text-error"
-                    aria-label={`Revoke ${token.displayName}`}
+                    aria-label={`Revoke ${token.displayName}, ${prefixText(token)}`}
                     unavailable={lack}
                     onClick={() => onRevoke(token)}
                   >
@@ -96,6 +89,62 @@ function Table({ tokens, outdated, lack, onRevoke }: Rows) {
   );
 }
 
+function Head() {
+  const zone = useZone();
+  return (
+    <tr>
+      <th className={`${head} pl-4`}>Name</th>
+      <th className={head}>Prefix</th>
+      <th className={head}>Scopes</th>
+      <th className={`${head} w-full`}>May write sources</th>
+      <th className={head}>Expires, {zone}</th>
+      <th className={head}>Last used</th>
+      <th className={head}>Created by</th>
+      <th className={`${head} sticky right-0 bg-surface pr-4`}>
+        <span className="sr-only">Action</span>
+      </th>
+    </tr>
+  );
+}
+
+/** The table before its first rows, in their places. */
+export function TokenSkeleton({ widths }: { widths: readonly string[] }) {
+  return (
+    <table aria-hidden="true" className="w-full border-collapse t-12">
+      <thead>
+        <Head />
+      </thead>
+      <tbody>
+        {widths.map((width) => (
+          <tr key={width} className="group h-8">
+            <td className={`${cell} min-w-32 pl-4`}>
+              <Skeleton width="96px" />
+            </td>
+            <td className={cell}>
+              <Skeleton width="96px" />
+            </td>
+            <td className={`${cell} min-w-44`}>
+              <Skeleton width="88px" />
+            </td>
+            <td className={cell}>
+              <Skeleton width={width} />
+            </td>
+            <td className={cell} />
+            <td className={cell} />
+            <td className={cell} />
+            <td className={cell} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+/** Where the focus goes that is to be at a token's row. */
+export function rowOf(name: string): HTMLElement | null {
+  return document.querySelector<HTMLElement>(`[data-token="${name}"]`);
+}
+
 const offInk = ({ state }: Token) => (state === "active" ? "" : "text-ink-3");
 
 /** In one column each token is some lines. */
@@ -106,9 +155,14 @@ function Stacked({ tokens, outdated, lack, onRevoke }: Rows) {
       {tokens.map((token) => (
         <li key={token.name} className="grid gap-1 border-b border-line px-4 py-3 last:border-b-0">
           <div className="flex items-baseline gap-2">
-            <h3 className={`min-w-0 flex-1 t-13 font-semibold wrap-anywhere ${offInk(token)}`}>
+            <h3
+              tabIndex={-1}
+              data-token={token.name}
+              className={`min-w-0 flex-1 t-13 font-semibold wrap-anywhere ${offInk(token)}`}
+            >
               <Visible text={token.displayName} />
             </h3>
+            <RecordLink token={token} />
             <span className="mono-12 text-ink-2">{prefixText(token)}</span>
           </div>
           <Scopes token={token} />
@@ -136,7 +190,7 @@ function Stacked({ tokens, outdated, lack, onRevoke }: Rows) {
             {token.state === "active" && (
               <Button
                 className="text-error"
-                aria-label={`Revoke ${token.displayName}`}
+                aria-label={`Revoke ${token.displayName}, ${prefixText(token)}`}
                 unavailable={lack}
                 onClick={() => onRevoke(token)}
               >

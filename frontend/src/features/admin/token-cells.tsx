@@ -1,7 +1,8 @@
 /** The pieces of a token's row, in a table as well as in stacked lines. */
-import type { ReactNode } from "react";
+import { Link } from "@tanstack/react-router";
+import { Fragment, type ReactNode } from "react";
 import type { Token } from "#/api/oriel.gen.ts";
-import { dateAndTime, fullDay, minutesAgo, nearDay } from "#/lib/time.ts";
+import { dateAndTime, fullDay, minutesAgo, nearDay, utc } from "#/lib/time.ts";
 import { Badge } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
@@ -28,11 +29,36 @@ export function Scopes({ token }: { token: Token }) {
 export function Sources({ token: { scopes, sourcePrefixes } }: { token: Token }) {
   if (!scopes.includes("events:write")) return <span className="t-12 text-ink-3">cannot write</span>;
   if (!sourcePrefixes || sourcePrefixes.length === 0) return <span className="t-12">any source</span>;
-  const all = sourcePrefixes.join(", ");
   return (
-    <span title={all}>
-      <Visible text={all} />
+    <span title={sourcePrefixes.join("\n")}>
+      <Prefixes prefixes={sourcePrefixes} />
     </span>
+  );
+}
+
+/** Each on its own, as any character may be a part of one. */
+export function Prefixes({ prefixes }: { prefixes: readonly string[] }) {
+  return prefixes.map((prefix) => (
+    <Fragment key={prefix}>
+      <span className="rounded-1 bg-active px-1 py-px mono-11 text-ink-2 wrap-anywhere">
+        <Visible text={prefix} />
+      </span>{" "}
+    </Fragment>
+  ));
+}
+
+/** The number that the record knows a token by, and the way to what it has of it. */
+export function RecordLink({ token: { name } }: { token: Token }) {
+  const zone = useZone();
+  return (
+    <Link
+      to="/admin/audit"
+      search={{ target: [name], ...(zone !== utc && { zone: [zone] }) }}
+      title="What the audit record has of it"
+      className="flex-none mono-11 font-normal text-ink-3 underline-offset-2 hover:text-accent hover:underline max-wide:flex max-wide:h-10 max-wide:items-center"
+    >
+      {name}
+    </Link>
   );
 }
 

@@ -54,6 +54,25 @@ test("the last day counts whole, in the zone that is shown", () => {
   }
 });
 
+test("a day that is too far away is told apart from one that is missing", () => {
+  const dated = { ...good, expiry: "date" } as const;
+  for (const date of ["9999-12-31", "12026-11-30"]) {
+    const end = expireTimeOf({ ...dated, date }, "UTC", now);
+    expect("error" in end && end.error, date).toBe(
+      "This day is too far away. Choose one up to 30 Dec 9999, or Never.",
+    );
+  }
+  expect(expireTimeOf({ ...dated, date: "9999-12-30" }, "Pacific/Kiritimati", now)).toHaveProperty("value");
+});
+
+test("several sources on one line are refused, not read as one or as something wider", () => {
+  for (const sources of ["/shop/, /home/", "/shop/,/home/", "/shop/ /home/", "/a\n/b c"]) {
+    expect(faultsOf({ ...good, sources }, "UTC", now).sourcePrefixes, sources).toContain(
+      "on a line of its own",
+    );
+  }
+});
+
 test("everything that is wrong is said at once", () => {
   const wrong = { ...emptyDraft, expiry: "date" } as const;
   expect(Object.keys(faultsOf(wrong, "UTC", now)).toSorted()).toEqual([

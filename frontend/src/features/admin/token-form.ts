@@ -1,7 +1,7 @@
 /** What is typed for a new token, what is wrong with it, and the request that it makes. */
 import type { CreateTokenRequest, Scope } from "#/api/oriel.gen.ts";
 import type { ApiError } from "#/lib/http.ts";
-import { dayStart, fullDay, nextDay, readBound } from "#/lib/time.ts";
+import { dayStart, fullDay, nextDay, readBound, utc } from "#/lib/time.ts";
 import { isScope } from "./scopes.ts";
 
 export const expiries = ["30d", "90d", "365d", "date", "never"] as const;
@@ -47,6 +47,9 @@ export type Faults = Readonly<Partial<Record<TokenField, string>>>;
 const limits = { displayName: 100, reason: 500, sources: 50, source: 1024 } as const;
 const days: Readonly<Partial<Record<Expiry, number>>> = { "30d": 30, "90d": 90, "365d": 365 };
 
+/** After it the years have five digits, which few programs read. */
+export const lastDay = "9999-12-30";
+
 /** The lines that are not blank, each once. */
 export function prefixesOf(draft: Pick<TokenDraft, "sources">): string[] {
   return [...new Set(draft.sources.split("\n").map((line) => line.trim()))].filter((line) => line !== "");
@@ -60,6 +63,9 @@ export function expireTimeOf(draft: TokenDraft, zone: string, now: number): Expi
   const n = days[draft.expiry];
   if (n !== undefined) return { value: new Date(now + n * 86_400_000).toISOString() };
   const accepted = `a day from ${fullDay(new Date(now).toISOString(), zone)} on`;
+  if (/^\d{5,}-/.test(draft.date) || draft.date > lastDay) {
+    return { error: `This day is too far away. Choose one up to ${fullDay(lastDay, utc)}, or Never.` };
+  }
   if (!/^\d{4}-\d{2}-\d{2}$/.test(draft.date)) return { error: `Choose ${accepted}.` };
   const day = readBound(draft.date, zone, now);
   if ("error" in day) return { error: day.error };
@@ -108,14 +114,24 @@ function onlySet(faults: Partial<Record<TokenField, string | undefined>>): Fault
   return set;
 }
 
+function cutAt40(text: string): string {
+  const characters = [...text];
+  return characters.length > 40 ? `${characters.slice(0, 40).join("")}…` : text;
+}
+
 function sourceFault(prefixes: readonly string[]): string | undefined {
   if (prefixes.length > limits.sources) {
     return `There are ${prefixes.length}; at most ${limits.sources} are accepted.`;
   }
+  // A comma may be a part of a source; read as the end of one, it would allow more than was meant.
+  const several = prefixes.find((prefix) => /[\s,]/.test(prefix));
+  if (several !== undefined) {
+    return `“${cutAt40(several)}” has a comma or a blank. Write each beginning on a line of its own, without them.`;
+  }
   const bytes = (prefix: string) => new TextEncoder().encode(prefix).length;
   const long = prefixes.find((prefix) => bytes(prefix) > limits.source);
   if (long === undefined) return undefined;
-  return `“${long.slice(0, 40)}…” has ${bytes(long)} bytes; at most ${limits.source} are accepted.`;
+  return `“${cutAt40(long)}” has ${bytes(long)} bytes; at most ${limits.source} are accepted.`;
 }
 
 /** Prefixes are only for a token that publishes. */

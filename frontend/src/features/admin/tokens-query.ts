@@ -63,3 +63,14 @@ export function useRefreshTokens(): () => void {
   const client = useQueryClient();
   return useCallback(() => void client.invalidateQueries({ queryKey: [key] }), [client]);
 }
+
+/** An active token that has a name already. */
+export function useSameName(displayName: string): Token | undefined {
+  const { data } = useQuery({
+    queryKey: [key, "named", displayName],
+    queryFn: ({ signal }) => listTokens({ q: displayName, state: ["active"], pageSize }, { signal }),
+    enabled: displayName !== "",
+    staleTime: 0,
+  });
+  return data?.tokens.find((token) => token.displayName === displayName);
+}

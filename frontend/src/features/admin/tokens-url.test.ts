@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { formatQuery, parseQuery } from "#/lib/search.ts";
-import { readTokensView, tokensParams, writeTokensView } from "./tokens-url.ts";
+import { readTokensView, searchable, tokensParams, writeTokensView } from "./tokens-url.ts";
 
 test("whether a form is open is in the address", () => {
   for (const query of ["?new", "?new=", "?q=a&new=1"]) {
@@ -10,6 +10,23 @@ test("whether a form is open is in the address", () => {
   expect(readTokensView(parseQuery("?revoke=7")).revoking).toBe("7");
   for (const number of ["", "0", "-1", "7x", "../7", "1".repeat(20)]) {
     expect(readTokensView({ revoke: [number] }).revoking, number).toBeUndefined();
+  }
+});
+
+test("of a pasted token only the prefix is looked for", () => {
+  const secret = "orl_Vt3qM8sYw0pZ_k5Rr9cXhJ2uNfE7bLdA4gTi6oQy1Wv";
+  for (const [typed, asked] of [
+    [secret, "Vt3qM8sY"],
+    [` Bearer ${secret} `, " Bearer Vt3qM8sY "],
+    ["orl_Vt3qM8sY…", "Vt3qM8sY"],
+    ["orl_Vt3qM8sY...", "Vt3qM8sY"],
+    ["Vt3qM8sY…", "Vt3qM8sY"],
+    ["orl_Vt3", "Vt3"],
+    ["orl_", ""],
+    ["valve-controller", "valve-controller"],
+  ] as const) {
+    expect(searchable(typed), typed).toBe(asked);
+    expect(readTokensView({ q: [typed] }).query, typed).toBe(asked);
   }
 });
 

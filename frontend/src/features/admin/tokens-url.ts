@@ -17,7 +17,7 @@ export interface TokensView {
 export function readTokensView(params: Params): TokensView {
   const revoking = params.revoke?.[0];
   return {
-    query: params.q?.[0] ?? "",
+    query: searchable(params.q?.[0] ?? ""),
     states: tokenStates.filter((state) => params.state?.includes(state)),
     making: params.new !== undefined,
     revoking: revoking && /^[1-9]\d{0,18}$/.test(revoking) ? revoking : undefined,
@@ -37,6 +37,17 @@ export function writeTokensView(view: TokensView, zone: readonly string[] | unde
 export function tokensParams({ query, states }: Pick<TokensView, "query" | "states">): ListTokensParams {
   const q = query.trim();
   return { ...(q !== "" && { q }), ...(states.length > 0 && { state: [...states] }) };
+}
+
+/**
+ * What to find tokens by, of what was typed or pasted. Of a whole token only its prefix is taken: the
+ * rest is secret, and must reach neither an address nor a request.
+ */
+export function searchable(text: string): string {
+  return text
+    .replace(/orl_([\w-]{8})[\w-]*/g, "$1")
+    .replace(/^\s*orl_/, "")
+    .replace(/\s*(?:…|\.{3})\s*$/, "");
 }
 
 /** The number in a token's name. */

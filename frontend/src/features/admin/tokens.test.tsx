@@ -149,6 +149,7 @@ test("a cancelled form is forgotten", async () => {
   fill();
   expect(JSON.stringify({ ...sessionStorage })).toContain("valve-controller");
   fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+  expect(document.activeElement).toBe(screen.getByRole("button", { name: "New token" }));
   await waitFor(() => expect(screen.queryByLabelText("Name")).toBeNull());
   expect(JSON.stringify({ ...sessionStorage })).not.toContain("valve-controller");
 });
@@ -164,9 +165,13 @@ test("a token is revoked with a reason, and the list says so", async () => {
       return Response.json(token(7, { state: "revoked" }));
     },
   });
-  fireEvent.click(await screen.findByRole("button", { name: "Revoke token-7" }));
+  fireEvent.click(await screen.findByRole("button", { name: "Revoke token-7, orl_abcd7xxx…" }));
   const dialog = await screen.findByRole("alertdialog", { name: "Revoke token “token-7”?" });
   expect(dialog.textContent).toContain("Every replica refuses it within 2 s. This cannot be undone.");
+  expect(dialog.textContent).toContain("prefixorl_abcd7xxx…");
+  expect(dialog.textContent).toContain("scopesevents:write");
+  expect(dialog.textContent).toContain("created byadmin-1");
+  expect(dialog.textContent).toContain("last usednever");
   expect(location.search).toBe("?revoke=7");
   fireEvent.click(within(dialog).getByRole("button", { name: "Revoke token" }));
   within(dialog).getByText(/A reason is missing/);
@@ -177,6 +182,9 @@ test("a token is revoked with a reason, and the list says so", async () => {
   expect(revoked).toEqual({ reason: "leaked" });
   expect(location.search).toBe("");
   await screen.findByText("revoked");
+  await waitFor(() =>
+    expect(document.activeElement).toBe(screen.getByRole("rowheader", { name: /^token-7/ })),
+  );
   expect(JSON.stringify({ ...sessionStorage })).not.toContain("leaked");
 });
 
@@ -213,6 +221,7 @@ test("beyond a page the rest is asked for, and a failure says that the rest of t
   fireEvent.click(screen.getByRole("button", { name: "Show more" }));
   await screen.findByText("token-1");
   screen.getByText("token-2");
+  expect(document.activeElement).toBe(screen.getByRole("rowheader", { name: /^token-1/ }));
   expect(screen.queryByRole("button", { name: "Show more" })).toBeNull();
 });
 
@@ -228,4 +237,123 @@ test("where the list cannot be read the page says why, and tries again when aske
   answers["GET /v1/tokens"] = ok({ tokens: [token(7)], total: 1 });
   fireEvent.click(within(note).getByRole("button", { name: "Try again" }));
   await screen.findByText("token-7");
+});
+
+test("a row tells the number that the record knows the token by, and one with an odd date breaks nothing", async () => {
+  openApp("/admin/tokens?zone=Asia/Kolkata", {
+    ...admin,
+    "GET /v1/tokens": ok({
+      tokens: [
+        token(7, {
+          createTime: "12026-01-01T00:00:00Z",
+          expireTime: "12026-01-01T00:00:00Z",
+          lastUseTime: "never ever",
+          sourcePrefixes: ["/a, b", "/c"],
+        }),
+      ],
+      total: 1,
+    }),
+  });
+  const link = await screen.findByRole("link", { name: "tokens/7" });
+  expect(link.getAttribute("href")).toBe("/admin/audit?target=tokens/7&zone=Asia/Kolkata");
+  screen.getByText("12026-01-01T00:00:00Z");
+  screen.getByText("/a, b");
+  screen.getByText("/c");
+});
+
+test("the secret of a pasted token reaches neither the field nor the address nor a request", async () => {
+  const { asked } = openApp("/admin/tokens", {
+    ...admin,
+    "GET /v1/tokens": ok({ tokens: [token(7)], total: 1 }),
+  });
+  await screen.findByText("token-7");
+  const input = screen.getByLabelText<HTMLInputElement>("Name or prefix");
+  fireEvent.change(input, { target: { value: secret } });
+  expect(input.value).toBe("Vt3qM8sY");
+  await waitFor(() => expect(location.search).toBe("?q=Vt3qM8sY"));
+  await waitFor(() => expect(asked.some(({ url }) => url.searchParams.get("q") === "Vt3qM8sY")).toBe(true));
+  fireEvent.change(input, { target: { value: "orl_Vt3" } });
+  await waitFor(() => expect(location.search).toBe("?q=Vt3"));
+  expect(input.value).toBe("orl_Vt3");
+  expect(JSON.stringify(asked)).not.toContain(secret.slice(12));
+});
+
+test("a token that was not copied is not left without a question, and the sign-in says that it is lost", async () => {
+  const answers: Record<string, () => Response> = {
+    ...admin,
+    "GET /v1/tokens": ok({ tokens: [], total: 0 }),
+    "GET /v1/auditEntries": ok({ entries: [] }),
+    "POST /v1/tokens": () => Response.json({ token: token(7), secret }),
+  };
+  openApp("/admin/tokens?new", answers);
+  await screen.findByLabelText("Name");
+  fill();
+  send();
+  await screen.findByText(secret);
+  const leaving = new Event("beforeunload", { cancelable: true });
+  window.dispatchEvent(leaving);
+  expect(leaving.defaultPrevented).toBe(true);
+  const nav = () => within(screen.getByRole("navigation", { name: "Admin" }));
+  fireEvent.click(nav().getByRole("link", { name: "Audit" }));
+  const question = await screen.findByRole("alertdialog", { name: "The token was not copied" });
+  fireEvent.click(within(question).getByRole("button", { name: "Stay" }));
+  await waitFor(() => expect(screen.queryByRole("alertdialog")).toBeNull());
+  screen.getByText(secret);
+
+  answers["GET /v1/tokens"] = () => refused(401, "SESSION_EXPIRED");
+  fireEvent.click(screen.getByRole("button", { name: "Read again" }));
+  const out = await screen.findByRole("alertdialog", { name: "You were signed out." });
+  expect(out.textContent).toContain("The token shown is lost when you sign in.");
+  fireEvent.click(within(out).getByRole("button", { name: "Stay on this page" }));
+
+  Object.assign(navigator, { clipboard: { writeText: async () => undefined } });
+  fireEvent.click(screen.getByRole("button", { name: "Copy" }));
+  await screen.findByText("Copied the token");
+  fireEvent.click(nav().getByRole("link", { name: "Audit" }));
+  await waitFor(() => expect(location.pathname).toBe("/admin/audit"));
+});
+
+test("a name that an active token has already is said as the field is left", async () => {
+  openApp("/admin/tokens?new", {
+    ...admin,
+    "GET /v1/tokens": ok({ tokens: [token(7), token(71)], total: 2 }),
+  });
+  const name = await screen.findByLabelText("Name");
+  fireEvent.change(name, { target: { value: "token-7 " } });
+  fireEvent.blur(name);
+  expect((await screen.findByText(/^An active token has this name/)).textContent).toContain(
+    "orl_abcd7xxx… by admin-1.",
+  );
+  fireEvent.change(name, { target: { value: "token-77" } });
+  expect(screen.queryByText(/^An active token has this name/)).toBeNull();
+});
+
+test("a day that is missing is told once it is sent, at its field, which then has the focus", async () => {
+  openApp("/admin/tokens?new", { ...admin, "GET /v1/tokens": ok({ tokens: [], total: 0 }) });
+  await screen.findByLabelText("Name");
+  send();
+  fill();
+  fireEvent.click(screen.getByRole("button", { name: "Last day" }));
+  const day = screen.getByLabelText("Last day", { selector: "input" });
+  expect(day.getAttribute("aria-invalid")).toBe("false");
+  send();
+  await waitFor(() => expect(document.activeElement).toBe(day));
+  expect(day.getAttribute("aria-invalid")).toBe("true");
+  expect(document.getElementById(day.getAttribute("aria-describedby") ?? "")?.textContent).toContain(
+    "Choose a day",
+  );
+});
+
+test("who is signed out in a form is told so in words, and that nothing was made", async () => {
+  openApp("/admin/tokens?new", {
+    ...admin,
+    "GET /v1/tokens": ok({ tokens: [], total: 0 }),
+    "POST /v1/tokens": () => refused(401, "SIGN_IN_NEEDED"),
+  });
+  await screen.findByLabelText("Name");
+  fill();
+  send();
+  const form = screen.getByRole("form", { name: "New token" });
+  const note = await within(form).findByRole("alert");
+  expect(note.textContent).toBe("You were signed out. Nothing was made. What you typed is kept.");
 });

@@ -5,9 +5,11 @@ import { lengthText } from "#/lib/time.ts";
 import { Button, buttonClass } from "#/ui/controls.tsx";
 import { Dialog, DialogFooter } from "#/ui/dialog.tsx";
 import { Icon } from "#/ui/icons.tsx";
+import { useSecretShown } from "#/ui/shown-secret.ts";
 
 /** Over the page of someone whose session is over: the page and what was typed into it stay. */
 export function SignedOutNote({ session, onStay }: { session: Session; onStay: () => void }) {
+  const secret = useSecretShown();
   useRouterState({ select: ({ location }) => location.href });
   return (
     <Dialog
@@ -22,7 +24,10 @@ export function SignedOutNote({ session, onStay }: { session: Session; onStay: (
     >
       {(close) => (
         <>
-          <p className="px-5 pt-1 pb-4 text-ink-2">Sign in again to return here; what you typed is kept.</p>
+          <p className="px-5 pt-1 pb-4 text-ink-2">
+            Sign in again to return here; what you typed is kept.
+            {secret && <b className="font-semibold text-ink"> The token shown is lost when you sign in.</b>}
+          </p>
           <DialogFooter>
             <Button onClick={close}>Stay on this page</Button>
             <a href={signInUrl(here())} className={buttonClass("primary")}>
