@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -21,22 +22,30 @@ const (
 	maxObject = 128 << 10 // bytes of before, and of after
 )
 
-// visible is s as valid text: newline and tab stay, other control characters become their pictures, and what is
-// no UTF-8 becomes U+FFFD. PostgreSQL would refuse NUL and bad bytes, and a terminal would obey the rest.
+// visible is s as valid text: newline and tab stay, other control characters become their pictures, characters
+// that show nothing or turn the text around them become their numbers, and what is no UTF-8 becomes U+FFFD.
+// PostgreSQL would refuse NUL and bad bytes, a terminal would obey the rest, and a reader be deceived.
 func visible(s string) string {
-	return strings.Map(func(r rune) rune {
+	var b strings.Builder
+	for _, r := range s { // an invalid byte comes as RuneError
 		switch {
 		case r == '\n' || r == '\t':
-			return r
+			b.WriteRune(r)
 		case r < 0x20:
-			return '␀' + r
+			b.WriteRune('␀' + r)
 		case r == 0x7f:
-			return '␡'
+			b.WriteRune('␡')
 		case r > 0x7f && r < 0xa0:
-			return utf8.RuneError
+			b.WriteRune(utf8.RuneError)
+		case r == '\u200c' || r == '\u200d': // joiners belong to how some scripts, and emoji, are written
+			b.WriteRune(r)
+		case unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point):
+			fmt.Fprintf(&b, "[%U]", r)
+		default:
+			b.WriteRune(r)
 		}
-		return r // an invalid byte comes as RuneError
-	}, s)
+	}
+	return b.String()
 }
 
 // cut keeps a visible text's first so many characters.

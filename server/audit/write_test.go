@@ -324,12 +324,15 @@ func TestWhateverATextHoldsItIsWrittenAndShown(t *testing.T) {
 		"C1 controls":                {"a\u0085b\u009b", "a\ufffdb\ufffd"},
 		"no UTF-8":                   {"a\xff\xfeb", "a\ufffd\ufffdb"},
 		"half a character":           {"a\xe2\x82", "a\ufffd\ufffd"},
-		"right to left":              {"שלום \u202etxt.exe\u202c", "שלום \u202etxt.exe\u202c"},
+		"right to left":              {"שלום \u202etxt.exe\u202c", "שלום [U+202E]txt.exe[U+202C]"},
+		"isolates and marks":         {"\u2066a\u2069\u200eb\u200f", "[U+2066]a[U+2069][U+200E]b[U+200F]"},
+		"what nobody sees":           {"a\u200bb\ufeffc\u00add\u2060\u3164\U000e0041", "a[U+200B]b[U+FEFF]c[U+00AD]d[U+2060][U+3164][U+E0041]"},
+		"a joiner in a word":         {"می\u200cخواهم", "می\u200cخواهم"},
 		"an emoji of four":           {"👩‍👩‍👧‍👦", "👩‍👩‍👧‍👦"},
 		"a quote and a backslash":    {`'; DROP TABLE audit; -- \`, `'; DROP TABLE audit; -- \`},
 		"the end of a folded field":  {"a\x1fb", "a␟b"},
 		"a lone surrogate's three":   {"\xed\xa0\x80", "\ufffd\ufffd\ufffd"},
-		"a line separator":           {"a\u2028b", "a\u2028b"},
+		"a line separator":           {"a\u2028b", "a[U+2028]b"},
 		"two letters of JSON's kind": {`a\u0000b`, `a\u0000b`},
 	} {
 		t.Run(name, func(t *testing.T) {
