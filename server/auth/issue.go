@@ -41,7 +41,7 @@ func CheckNew(n NewToken) error {
 			Reason: fault.ReasonInvalidField, Message: message, Metadata: fault.Pairs("attribute", field, "accepted", accepted),
 		})
 	}
-	named := "1 to " + strconv.Itoa(maxTokenName) + " characters, none a control character"
+	named := "1 to " + strconv.Itoa(maxTokenName) + " characters, none a control character or an invisible one"
 	switch length := utf8.RuneCountInString(n.Name); {
 	case strings.TrimSpace(n.Name) == "":
 		bad("displayName", named, "A token needs a name.")
@@ -49,6 +49,8 @@ func CheckNew(n NewToken) error {
 		bad("displayName", named, fmt.Sprintf("The name of a token has at most %d characters, and this one has %d.", maxTokenName, length))
 	case !plain(n.Name):
 		bad("displayName", named, "The name of a token has a control character or is not UTF-8.")
+	case strings.ContainsFunc(n.Name, invisible):
+		bad("displayName", named, "The name of a token has a character that nobody sees, or that turns the text around it.")
 	}
 	every := strings.Join(Scopes(), ", ")
 	if len(n.Scopes) == 0 {
@@ -65,8 +67,16 @@ func CheckNew(n NewToken) error {
 	} else {
 		checkPrefixes(n.SourcePrefixes, bad)
 	}
-	if n.Expires != nil && !time.Now().Before(*n.Expires) {
-		bad("expireTime", "a time to come", "The expiry is in the past.")
+	if len(n.SourcePrefixes) > 0 && !slices.Contains(n.Scopes, ScopeEventsWrite) {
+		bad("sourcePrefixes", "none without the scope "+ScopeEventsWrite, "Source prefixes hold a token to where it may write, and this one has no scope "+ScopeEventsWrite+".")
+	}
+	const acceptedExpiry = "a time to come, up to 9999-12-31T23:59:59Z"
+	switch {
+	case n.Expires == nil:
+	case !time.Now().Before(*n.Expires):
+		bad("expireTime", acceptedExpiry, "The expiry is in the past.")
+	case n.Expires.UTC().Year() > 9999: // which RFC 3339 cannot write
+		bad("expireTime", acceptedExpiry, "The expiry is after the year 9999 in UTC.")
 	}
 	if len(wrong) == 0 {
 		return nil
@@ -75,11 +85,13 @@ func CheckNew(n NewToken) error {
 }
 
 func checkPrefixes(prefixes []string, bad func(field, accepted, message string)) {
-	accepted := fmt.Sprintf("1 to %d bytes of UTF-8, none a control character", maxSourcePrefix)
+	accepted := fmt.Sprintf("1 to %d bytes of UTF-8, none a control character, and not blank", maxSourcePrefix)
 	for i, p := range prefixes {
 		switch {
 		case p == "":
 			bad("sourcePrefixes", accepted, "An empty source prefix would allow any source: leave it out.")
+		case strings.TrimSpace(p) == "":
+			bad("sourcePrefixes", accepted, fmt.Sprintf("Source prefix number %d is blank, and no source begins with white space.", i+1))
 		case len(p) > maxSourcePrefix:
 			bad("sourcePrefixes", accepted, fmt.Sprintf("A source prefix has at most %d bytes, and number %d has %d.", maxSourcePrefix, i+1, len(p)))
 		case !plain(p):
@@ -91,6 +103,11 @@ func checkPrefixes(prefixes []string, bad func(field, accepted, message string))
 // plain says whether a text is UTF-8 without control characters.
 func plain(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, unicode.IsControl)
+}
+
+// invisible finds characters that show nothing or change how others show: two names must not look alike.
+func invisible(r rune) bool {
+	return unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Other_Default_Ignorable_Code_Point)
 }
 
 // WithToken is InTx for work that needs the token.
@@ -198,6 +215,6 @@ func revokedBefore(t *Token) error {
 	if t.RevokedBy != "" {
 		by = " by " + t.RevokedBy
 	}
-	return fault.New(fault.Aborted, fault.ReasonInvalidParameter,
+	return fault.New(fault.Aborted, fault.ReasonAlreadyRevoked,
 		TokenName(t.ID)+" was revoked before, at "+t.Revoked.UTC().Format(time.RFC3339)+by+".", "attribute", "token", "value", TokenName(t.ID))
 }

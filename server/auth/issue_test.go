@@ -91,7 +91,7 @@ func TestRevokingATokenSaysOnceThatItDid(t *testing.T) {
 	wantKind(t, err, fault.Unauthenticated, fault.ReasonTokenInvalid)
 
 	_, err = tokens.Revoke(t.Context(), made.ID, "Eve", nil)
-	wantKind(t, err, fault.Aborted, fault.ReasonInvalidParameter)
+	wantKind(t, err, fault.Aborted, fault.ReasonAlreadyRevoked)
 	if text := fault.Of(err).Message; !strings.Contains(text, "by Adam") || !strings.Contains(text, ended.Revoked.UTC().Format(time.RFC3339)) {
 		t.Errorf("said %q", text)
 	}
@@ -172,6 +172,8 @@ func TestTokensThatAreNotMade(t *testing.T) {
 	t.Parallel()
 	tokens := stored(t)
 	past := time.Now().Add(-time.Second)
+	beyond := time.Date(9999, 12, 31, 23, 59, 59, 0, time.FixedZone("", -12*60*60))
+	write := []string{ScopeEventsWrite}
 	read := []string{ScopeEventsRead}
 	for name, c := range map[string]struct {
 		token  NewToken
@@ -185,12 +187,16 @@ func TestTokensThatAreNotMade(t *testing.T) {
 		"not in UTF-8":               {NewToken{Name: "a\xffb", Scopes: read}, []string{"displayName"}},
 		"without a scope":            {NewToken{Name: "a"}, []string{"scopes"}},
 		"of no such scopes":          {NewToken{Name: "a", Scopes: []string{"events:wirte", "root"}}, []string{"scopes", "scopes"}},
-		"of any source by mistake":   {NewToken{Name: "a", Scopes: read, SourcePrefixes: []string{"urn:a", ""}}, []string{"sourcePrefixes"}},
-		"of too long a prefix":       {NewToken{Name: "a", Scopes: read, SourcePrefixes: []string{strings.Repeat("a", 1025)}}, []string{"sourcePrefixes"}},
-		"of a prefix with a control": {NewToken{Name: "a", Scopes: read, SourcePrefixes: []string{"a\x00"}}, []string{"sourcePrefixes"}},
-		"of too many prefixes":       {NewToken{Name: "a", Scopes: read, SourcePrefixes: make([]string, 51)}, []string{"sourcePrefixes"}},
+		"of any source by mistake":   {NewToken{Name: "a", Scopes: write, SourcePrefixes: []string{"urn:a", ""}}, []string{"sourcePrefixes"}},
+		"of too long a prefix":       {NewToken{Name: "a", Scopes: write, SourcePrefixes: []string{strings.Repeat("a", 1025)}}, []string{"sourcePrefixes"}},
+		"of a prefix with a control": {NewToken{Name: "a", Scopes: write, SourcePrefixes: []string{"a\x00"}}, []string{"sourcePrefixes"}},
+		"of too many prefixes":       {NewToken{Name: "a", Scopes: write, SourcePrefixes: make([]string, 51)}, []string{"sourcePrefixes"}},
 		"that have expired":          {NewToken{Name: "a", Scopes: read, Expires: &past}, []string{"expireTime"}},
-		"wrong in every way":         {NewToken{SourcePrefixes: []string{""}, Expires: &past}, []string{"displayName", "scopes", "sourcePrefixes", "expireTime"}},
+		"wrong in every way":         {NewToken{SourcePrefixes: []string{""}, Expires: &past}, []string{"displayName", "scopes", "sourcePrefixes", "sourcePrefixes", "expireTime"}},
+		"of a blank prefix":          {NewToken{Name: "a", Scopes: write, SourcePrefixes: []string{" ", "\u00a0"}}, []string{"sourcePrefixes", "sourcePrefixes"}},
+		"of prefixes for nothing":    {NewToken{Name: "a", Scopes: []string{ScopeEventsRead, ScopeOperate}, SourcePrefixes: []string{"urn:a"}}, []string{"sourcePrefixes"}},
+		"of a blank one for nothing": {NewToken{Name: "a", Scopes: read, SourcePrefixes: []string{" "}}, []string{"sourcePrefixes", "sourcePrefixes"}},
+		"that outlive the calendar":  {NewToken{Name: "a", Scopes: read, Expires: &beyond}, []string{"expireTime"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			made, secret, err := tokens.Create(t.Context(), c.token, nil)
@@ -210,11 +216,24 @@ func TestTokensThatAreNotMade(t *testing.T) {
 	if all, err := tokens.List(t.Context()); err != nil || len(all) != 0 {
 		t.Errorf("%d are stored, %v", len(all), err)
 	}
-	widest := NewToken{Name: strings.Repeat("👩‍💻", 33), Scopes: Scopes(), SourcePrefixes: make([]string, 50)}
+	last := time.Date(9999, 12, 31, 23, 59, 59, 999_999_999, time.UTC)
+	widest := NewToken{Name: strings.Repeat("👩💻ü", 33), Scopes: Scopes(), SourcePrefixes: make([]string, 50), Expires: &last}
 	for i := range widest.SourcePrefixes {
 		widest.SourcePrefixes[i] = fmt.Sprintf("%s%02d", strings.Repeat("p", 1022), i)
 	}
-	if made, _, err := tokens.Create(t.Context(), widest, nil); err != nil || len(made.SourcePrefixes) != 50 || made.Name != widest.Name {
-		t.Errorf("the widest that is allowed: %v", err)
+	if made, _, err := tokens.Create(t.Context(), widest, nil); err != nil || len(made.SourcePrefixes) != 50 || made.Name != widest.Name || made.Expires.UTC().Year() != 9999 {
+		t.Errorf("the widest that is allowed: %+v, %v", made, err)
+	}
+}
+
+func TestANameHasNothingThatNobodySees(t *testing.T) {
+	t.Parallel()
+	for _, r := range "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\u200b\u200c\u200d\u2060\ufeff\u00ad\u2028\u2029\u3164\U000e0041" {
+		wantKind(t, CheckNew(NewToken{Name: "a" + string(r) + "b", Scopes: Scopes()}), fault.InvalidArgument, fault.ReasonInvalidField)
+	}
+	for _, name := range []string{"Tür 7", "門", "שער", "گیت", "gate ❤️", "a-b_c.d/e"} {
+		if err := CheckNew(NewToken{Name: name, Scopes: Scopes()}); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
 	}
 }
