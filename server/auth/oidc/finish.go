@@ -121,7 +121,7 @@ func (p *Provider) idClaims(token *jwt, accessToken string, nonce *string) error
 	if err != nil {
 		return err
 	}
-	if expires, _, _ := c.time("exp"); !there || issued.After(expires) {
+	if expires, _, _ := c.time("exp"); !there || issued.After(expires.Add(leeway)) {
 		return refuse(resultClaims, "has no iat, or one after its exp")
 	}
 	if nonce != nil {

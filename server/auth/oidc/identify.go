@@ -110,7 +110,7 @@ func (p *Provider) signedUserinfo(ctx context.Context, raw string) (claims, erro
 // not, as many providers' are for themselves alone.
 func (p *Provider) ownAccess(ctx context.Context, raw, subject string) (claims, error) {
 	token, err := p.open(ctx, raw, accessTokenKind())
-	if r := (*refusal)(nil); errors.As(err, &r) {
+	if r := (*refusal)(nil); errors.As(err, &r) || errors.Is(err, errNotYet) {
 		p.log.Debug("no role is read from the access token", "error", err)
 		return nil, nil //nolint:nilnil // no claims
 	}

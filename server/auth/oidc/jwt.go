@@ -163,6 +163,7 @@ func (p *Provider) signed(ctx context.Context, raw string, algorithm jose.Signat
 	if err != nil {
 		return &refusal{resultMalformed, "cannot be read", err}
 	}
+	came := p.cfg.Now()
 	set, err := p.keys.current(ctx)
 	if err != nil {
 		return err
@@ -177,14 +178,12 @@ func (p *Provider) signed(ctx context.Context, raw string, algorithm jose.Signat
 		if id != "" && len(fitting) > 0 {
 			return refuse(resultSignature, "is not signed with the key that it names")
 		}
-		newer, err := p.keys.newer(ctx, set, patient)
-		switch {
-		case err != nil:
-			return err
-		case newer == nil || newer.at.Equal(set.at):
+		if !set.at.Before(came) {
 			return refuse(resultKey, "is signed with a key that the identity provider does not publish for its algorithm")
 		}
-		set, patient = newer, false
+		if set, err = p.keys.newer(ctx, set, patient); err != nil {
+			return err
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ type keySet struct {
 
 // keys are what the provider published at a time; they never change.
 type keys struct {
-	at  time.Time
+	at  time.Time // when they were asked for
 	all []key
 }
 
@@ -79,8 +79,11 @@ func (s *keySet) current(ctx context.Context) (*keys, error) {
 	return nil, errClosed
 }
 
-// newer fetches the keys because those seen lack one; nil where that may not be done yet. A patient caller
-// waits until it may.
+// errNotYet says that the keys were fetched a moment ago, and whether there are newer ones nobody knows.
+var errNotYet = errors.New("the provider's keys were fetched a moment ago and are not fetched again yet")
+
+// newer fetches the keys because those seen lack one; errNotYet where they may not be fetched yet. A patient
+// caller waits until they may.
 func (s *keySet) newer(ctx context.Context, seen *keys, patient bool) (*keys, error) {
 	done := s.asker.ask(s.apart)
 	if done == nil && patient {
@@ -101,10 +104,14 @@ func (s *keySet) newer(ctx context.Context, seen *keys, patient bool) (*keys, er
 	if known := s.known.Load(); known != seen {
 		return known, nil
 	}
-	return nil, s.asker.failure()
+	if err := s.asker.failure(); err != nil {
+		return nil, err
+	}
+	return nil, errNotYet
 }
 
 func (s *keySet) fetch(ctx context.Context) error {
+	at := s.now()
 	all, err := s.read(ctx)
 	if err != nil {
 		s.metrics.fetches.WithLabelValues(failed).Inc()
@@ -113,7 +120,7 @@ func (s *keySet) fetch(ctx context.Context) error {
 		return err
 	}
 	s.metrics.fetches.WithLabelValues(done).Inc()
-	s.known.Store(&keys{at: s.now(), all: all})
+	s.known.Store(&keys{at: at, all: all})
 	return nil
 }
 

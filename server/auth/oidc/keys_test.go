@@ -177,6 +177,58 @@ func TestAFetchThatBringsNoSuchKeyLetsNobodyIn(t *testing.T) {
 	}
 }
 
+// A caller whose token is good must not throw it away because the key is newer than what we know.
+func TestANewKeyThatCannotBeFetchedYetIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	clock := new(hand)
+	cfg := i.config()
+	cfg.Now = clock.now
+	p := newProvider(t, cfg)
+	if _, err := p.Verify(t.Context(), i.key.token(machineClaims(i), nil)); err != nil {
+		t.Fatal(err)
+	}
+	second, mallory := newSigner(t, "second", "ES256"), newSigner(t, "mallory", "ES256")
+	publish(i, i.key, second)
+	for _, id := range []any{"second", nil} {
+		clock.forward(time.Second)
+		_, err := p.Verify(t.Context(), second.token(machineClaims(i), map[string]any{"kid": id}))
+		wantFault(t, err, fault.Unavailable, fault.ReasonProviderUnavailable)
+		if after := fault.Of(err).RetryAfter; after < time.Second || after > keysApart {
+			t.Errorf("again after %s", after)
+		}
+	}
+	if n := i.count(pathKeys); n != 1 {
+		t.Errorf("%d fetches", n)
+	}
+	clock.forward(3 * time.Second)
+	if _, err := p.Verify(t.Context(), second.token(machineClaims(i), nil)); err != nil {
+		t.Errorf("once it may be fetched: %v", err)
+	}
+	clock.forward(6 * time.Second)
+	_, err := p.Verify(t.Context(), mallory.token(machineClaims(i), nil)) // fetched for it, and not there
+	wantFault(t, err, fault.Unauthenticated, fault.ReasonTokenInvalid)
+}
+
+// Providers sign access tokens for themselves with keys that they do not publish: no reason to wait.
+func TestAnAccessTokenOfAnUnknownKeyStopsNoSignIn(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	clock := new(hand)
+	cfg := i.config()
+	cfg.Now = clock.now
+	cfg.DefaultRole = "analyst"
+	p := newProvider(t, cfg)
+	if _, err := p.Verify(t.Context(), i.key.token(machineClaims(i), nil)); err != nil {
+		t.Fatal(err)
+	}
+	clock.forward(time.Second)
+	i.access = newSigner(t, "inner", "ES256").token(machineClaims(i), nil)
+	if who, err := signIn(t, i, p, nil); err != nil || who.Role != "analyst" {
+		t.Errorf("got %+v, %v", who, err)
+	}
+}
+
 func TestASignInWaitsForTheMomentThatKeysMayBeFetchedAgain(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)

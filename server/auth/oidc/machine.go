@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"oriel/server/auth"
 	"oriel/server/fault"
@@ -23,11 +24,20 @@ func (p *Provider) Verify(ctx context.Context, jwt string) (*auth.Principal, err
 		return nil, fault.Wrap(err, fault.Unauthenticated, fault.ReasonTokenInvalid, "The bearer token "+r.text+".")
 	}
 	p.metrics.verifies.WithLabelValues(resultUnavailable).Inc()
+	if errors.Is(err, errNotYet) {
+		e := fault.Wrap(err, fault.Unavailable, fault.ReasonProviderUnavailable,
+			"The bearer token is signed with a key that is not known here yet. If the identity provider has just begun to use it, try again.")
+		e.RetryAfter = max(time.Second, p.keys.asker.until(p.keys.apart))
+		return nil, e
+	}
 	return nil, unavailable(err)
 }
 
+// TakesJWTs says whether machines may send JWTs.
+func (p *Provider) TakesJWTs() bool { return p.cfg.Audience != "" }
+
 func (p *Provider) machine(ctx context.Context, raw string) (*auth.Principal, error) {
-	if p.cfg.Audience == "" {
+	if !p.TakesJWTs() {
 		return nil, refuse(resultOff, "is a JWT, and none is accepted here")
 	}
 	token, err := p.open(ctx, raw, machineKind())
