@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -80,6 +81,7 @@ type conn struct {
 	used   atomic.Bool
 	ended  atomic.Bool // the client will send nothing more
 	linger atomic.Bool
+	stuck  atomic.Bool // the client took nothing for as long as it was given
 }
 
 func (c *conn) Read(p []byte) (int, error) {
@@ -89,6 +91,14 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	if errors.Is(err, io.EOF) {
 		c.ended.Store(true)
+	}
+	return n, err
+}
+
+func (c *conn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		c.stuck.Store(true)
 	}
 	return n, err
 }
@@ -113,6 +123,12 @@ func (c *conn) Close() error {
 func ranDry(c net.Conn) bool {
 	ours, ok := c.(*conn)
 	return !ok || ours.ended.Load()
+}
+
+// tookNothing says whether a write to the connection below c ran out of time.
+func tookNothing(c net.Conn) bool {
+	ours, ok := c.(*conn)
+	return ok && ours.stuck.Load()
 }
 
 // lingerOnClose marks the connection below c, if it is one of ours.

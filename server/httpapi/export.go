@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -19,6 +20,7 @@ import (
 const (
 	exportFlush = 100         // entries
 	exportSoon  = time.Second // or after so long
+	exportPart  = time.Second // for the client to take the trailer, once its caller may no longer
 )
 
 // ExportAuditEntries streams every entry of a filter. The export is an operation itself, and its own intent is
@@ -79,8 +81,11 @@ type export struct {
 	conn    net.Conn
 	out     *bufio.Writer
 	sent    int
-	moved   time.Time // when the client was last given time to take something
 	flushed time.Time
+
+	mu    sync.Mutex
+	moved time.Time // when the client was last given time to take something
+	ended error     // why the caller may no longer
 }
 
 // exportTrailer is the last line.
@@ -114,7 +119,14 @@ func (x *export) VisitExportAuditEntriesResponse(c *fiber.Ctx) error {
 // run streams, and puts on the record how that went before it says so: a trailer that says complete is never
 // without its entry.
 func (x *export) run(ctx context.Context) {
+	watching, stop := context.WithCancel(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() { x.watch(watching) })
 	err := recovered(func() error { return x.stream(ctx) })
+	stop()
+	watch.Wait()
+	gone := errors.Is(err, errGone)
+	err = x.cause(ctx, err)
 	if closed := x.entries.Close(ctx); closed != nil {
 		x.s.deps.Log.WarnContext(ctx, "an export did not end well in the database", "request_id", x.call.id, "error", closed)
 	}
@@ -124,20 +136,40 @@ func (x *export) run(ctx context.Context) {
 	}
 	last := exportTrailer{}
 	last.Trailer.Entries, last.Trailer.Complete = x.sent, err == nil
-	if err != nil && !x.cut(ctx, err, &last) {
+	if err != nil {
+		x.cut(ctx, err, &last)
+	}
+	if gone {
 		return
 	}
+	x.giveTime()
 	if err := x.line(last); err == nil {
 		_ = x.flush() // nobody is left to tell
 	}
 }
 
-// cut puts the early end on the record; true where there is somebody to tell.
-func (x *export) cut(ctx context.Context, err error, last *exportTrailer) bool {
+// cause is why a stream ended early, where the writer saw only that nothing is taken any more.
+func (x *export) cause(ctx context.Context, err error) error {
+	switch {
+	case !errors.Is(err, errGone):
+	case x.ended != nil:
+		return x.ended
+	case ctx.Err() != nil: // a stop that has run out of time closes connections
+		return stopping(ctx.Err())
+	}
+	return err
+}
+
+// cut puts the early end on the record, and into the last line.
+func (x *export) cut(ctx context.Context, err error, last *exportTrailer) {
 	so := fmt.Sprintf(" %d entries were sent.", x.sent)
 	if errors.Is(err, errGone) {
-		x.s.unwritten(ctx, x.call, x.op.EndAs(ctx, audit.Failed, "The client left before the end."+so))
-		return false
+		why := "The client left before the end."
+		if tookNothing(x.conn) {
+			why = fmt.Sprintf("The client was too slow: it took nothing for %s and was cut off.", x.s.stall)
+		}
+		x.s.unwritten(ctx, x.call, x.op.EndAs(ctx, audit.Failed, why+so))
+		return
 	}
 	public := publicSide(err)
 	outcome := audit.Failed
@@ -149,26 +181,71 @@ func (x *export) cut(ctx context.Context, err error, last *exportTrailer) bool {
 	x.s.metrics.failed(public)
 	last.Trailer.Reason, last.Trailer.Message = public.Violations[0].Reason, public.Message
 	x.s.unwritten(ctx, x.call, x.op.EndAs(ctx, outcome, last.Trailer.Reason+": "+public.Message+so))
-	return true
+}
+
+// watch asks again and again whether the caller still may, however long the writer waits for the client.
+func (x *export) watch(ctx context.Context) {
+	recheck := time.NewTicker(x.s.deps.Config.Recheck)
+	defer recheck.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-recheck.C:
+		}
+		err := recovered(func() error { return x.recheck(ctx) })
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			x.end(err)
+			return
+		}
+	}
+}
+
+// end wakes the writer: its caller may no longer.
+func (x *export) end(err error) {
+	x.mu.Lock()
+	x.ended = err
+	x.mu.Unlock()
+	x.giveTime()
+}
+
+// giveTime gives the client time to take more, and a moment for the trailer where its caller may no longer.
+func (x *export) giveTime() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	wait := x.s.stall
+	if x.ended != nil {
+		wait = exportPart
+	}
+	x.moved = time.Now()
+	_ = x.conn.SetWriteDeadline(x.moved.Add(wait)) // fails where it is closed, which the next write finds
+}
+
+// goOn says whether the caller may have more, and gives the client time for it.
+func (x *export) goOn() error {
+	x.mu.Lock()
+	ended, moved := x.ended, x.moved
+	x.mu.Unlock()
+	if ended == nil && time.Since(moved) > exportSoon {
+		x.giveTime()
+	}
+	return ended
 }
 
 // stream writes the entries for as long as the caller may have them.
 func (x *export) stream(ctx context.Context) error {
-	recheck := time.NewTicker(x.s.deps.Config.Recheck)
-	defer recheck.Stop()
 	x.flushed = time.Now()
 	for {
 		if x.s.ending.Load() {
 			return stopping(nil)
 		}
-		select {
-		case <-recheck.C:
-			if err := x.recheck(ctx); err != nil {
-				return err
-			}
-		default:
-		}
 		entry, err := x.entries.Next(ctx)
+		if ended := x.goOn(); ended != nil {
+			return ended
+		}
 		if errors.Is(err, io.EOF) {
 			return x.flush()
 		}
@@ -203,12 +280,6 @@ func (x *export) line(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode a line of the export: %w", err)
-	}
-	if now := time.Now(); now.Sub(x.moved) > exportSoon {
-		if err := x.conn.SetWriteDeadline(now.Add(x.s.stall)); err != nil {
-			return fmt.Errorf("%w: %w", errGone, err)
-		}
-		x.moved = now
 	}
 	if _, err := x.out.Write(append(text, '\n')); err != nil {
 		return fmt.Errorf("%w: %w", errGone, err)

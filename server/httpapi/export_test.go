@@ -174,7 +174,7 @@ func TestHostileTextsAreExportedAsText(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[0]), &e); err != nil {
 		t.Fatal(err)
 	}
-	if want := "</script><script>alert(1)</script>␀␛[2J\n\u202e{\"trailer\":{\"complete\":true}}\ufffd"; e.Reason != want || e.Actor != want || e.Target != want {
+	if want := "</script><script>alert(1)</script>␀␛[2J\n[U+202E]{\"trailer\":{\"complete\":true}}\ufffd"; e.Reason != want || e.Actor != want || e.Target != want {
 		t.Errorf("got %q", e.Reason)
 	}
 }
@@ -240,6 +240,27 @@ func TestAnExportEndsWhenItsCallerMayNoLonger(t *testing.T) {
 	}
 }
 
+// The writer waits for a client that takes nothing, and who asks about the token does not.
+func TestAClientThatTakesNothingIsCutWhenItsTokenIsRevoked(t *testing.T) {
+	t.Parallel()
+	o := startOffice(t, func(d *Deps) { d.Config.Recheck = 20 * time.Millisecond })
+	o.stall = time.Hour
+	o.fill(many)
+	x := o.open(o.admin)
+	await(t, "the writer waits for the client", func() bool {
+		return o.count(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND state = 'idle in transaction' AND state_change < now() - interval '1 second'`) == 1
+	})
+	if _, err := o.tokens.Revoke(t.Context(), 1, "test", nil); err != nil {
+		t.Fatal(err)
+	}
+	if e := o.outcome(); e.Outcome != audit.Refused || !strings.HasPrefix(e.Detail, fault.ReasonTokenInvalid+": ") {
+		t.Errorf("got %+v", e)
+	}
+	if entries, last, _ := x.rest(); last != nil || entries >= many {
+		t.Errorf("%d entries, %+v", entries, last)
+	}
+}
+
 func TestAnExportGoesOnForAsLongAsItsCallerMay(t *testing.T) {
 	t.Parallel()
 	o := startOffice(t, func(d *Deps) { d.Config.Recheck = time.Millisecond })
@@ -251,9 +272,12 @@ func TestAnExportGoesOnForAsLongAsItsCallerMay(t *testing.T) {
 
 func TestAClientThatLeavesIsNoticed(t *testing.T) {
 	t.Parallel()
-	for name, leave := range map[string]func(*office, *reading){
-		"it closes the connection": func(_ *office, x *reading) { x.stop() },
-		"it takes nothing":         func(*office, *reading) {},
+	for name, c := range map[string]struct {
+		leave func(*reading)
+		said  string
+	}{
+		"it closes the connection": {func(x *reading) { x.stop() }, "The client left before the end. "},
+		"it takes nothing":         {func(*reading) {}, "The client was too slow: it took nothing for 500ms and was cut off. "},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -261,9 +285,9 @@ func TestAClientThatLeavesIsNoticed(t *testing.T) {
 			o.stall = 500 * time.Millisecond
 			o.fill(many)
 			x := o.open(o.admin)
-			leave(o, x)
+			c.leave(x)
 			e := o.outcome()
-			if e.Outcome != audit.Failed || !strings.HasPrefix(e.Detail, "The client left before the end. ") {
+			if e.Outcome != audit.Failed || !strings.HasPrefix(e.Detail, c.said) {
 				t.Errorf("got %+v", e)
 			}
 			if _, last, _ := x.rest(); last != nil {
