@@ -310,7 +310,7 @@ func TestWhatOnlyATokenOpensLeadsNoBrowserAnywhere(t *testing.T) {
 	}
 	for _, scheme := range []string{"Basic YTpi", "orl_writer"} {
 		f := p.do(p.request("POST", "/v1/events", "", "Authorization", scheme)).failure(t, 401, fault.ReasonTokenInvalid)
-		if !strings.Contains(f.Message, "Authorization: Bearer orl_") || f.Details[0].Metadata["accepted"] == "" {
+		if !strings.Contains(f.Message, "Authorization: Bearer with an API token") || f.Details[0].Metadata["accepted"] == "" {
 			t.Errorf("%+v does not say what is accepted", f)
 		}
 	}

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"strings"
 
@@ -40,24 +39,31 @@ func (s *Server) checkOrigin(c *fiber.Ctx, call *call) error {
 	case fiber.MethodGet, fiber.MethodHead, fiber.MethodOptions:
 		return nil
 	}
+	if call.route == nil { // nothing is done there, whoever asks
+		return nil
+	}
 	// A browser's own reports name no origin in some browsers, and none of them acts for anyone.
-	return sameOrigin(call, call.route == nil || !call.route.reports)
+	return sameOrigin(call, !call.route.reports)
 }
 
 // sameOrigin holds Origin and Sec-Fetch-Site against our own origin; stated asks for one of them.
 func sameOrigin(call *call, stated bool) error {
 	site, origin, own := call.shape.fetchSite, call.shape.origin, call.own.text
 	direct := !stated && site == "none" // the person typed the address or followed a bookmark
-	if (site == "" || site == "same-origin" || direct) && (origin == "" || strings.EqualFold(origin, own)) &&
-		(!stated || site != "" || origin != "") {
-		return nil
+	refuse := func(message, header, value, accepted string) error {
+		return fault.New(fault.PermissionDenied, fault.ReasonOriginNotAllowed,
+			"Without a bearer token this is only for pages of this server itself, and "+message+".",
+			"attribute", header, "value", cut(value), "accepted", accepted)
 	}
-	shown := origin
-	if shown == "" {
-		shown = site
+	switch {
+	case origin != "" && !strings.EqualFold(origin, own):
+		return refuse("Origin is another's", "origin", origin, own)
+	case site != "" && site != "same-origin" && !direct:
+		return refuse("Sec-Fetch-Site says that it comes from elsewhere", "sec-fetch-site", site, "same-origin")
+	case stated && site == "" && origin == "":
+		return refuse("it names no Origin", "origin", "", own)
 	}
-	return fault.New(fault.PermissionDenied, fault.ReasonOriginNotAllowed,
-		"Without a bearer token this is only for pages of this server itself.", "attribute", "origin", "value", cut(shown), "accepted", own)
+	return nil
 }
 
 // authorize finds the caller and holds the route's access against them.
@@ -76,19 +82,17 @@ func (s *Server) authorize(c *fiber.Ctx, call *call) error {
 	if credential == "" {
 		credential = call.session
 	}
-	if err := s.limits.mayTry(call.address, credential); err != nil {
+	err := s.limits.try(c.UserContext(), call.address, credential, func() (err error) {
+		call.principal, err = s.identify(c.UserContext(), call) // who is refused is known too
 		return err
-	}
-	p, err := s.identify(c.UserContext(), call)
-	if credential != "" {
-		var public *fault.Error
-		s.limits.tried(call.address, credential, err == nil, errors.As(err, &public) && public.Kind == fault.Unauthenticated)
-	}
+	})
 	if err != nil {
 		return err
 	}
-	call.principal = p // who is refused is known too
-	return s.allow(call.route.access, p)
+	if err := sameCaller(c, call, call.principal); err != nil {
+		return err
+	}
+	return s.allow(call.route.access, call.principal)
 }
 
 // stillAllowed verifies a call's credential and access again, as a stream does while it lasts.
@@ -110,15 +114,23 @@ func (s *Server) identify(ctx context.Context, call *call) (*auth.Principal, err
 		return s.deps.Tokens.Verify(ctx, token) // which says of anything else what is accepted
 	case call.shape.authorization != "":
 		return nil, fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid,
-			"The Authorization header is not of the scheme Bearer; send Authorization: Bearer orl_…", "accepted", "Bearer and an API token")
+			"The Authorization header is not of the scheme Bearer. Send Authorization: Bearer with "+s.bearers()+".", "accepted", "Bearer with "+s.bearers())
 	case call.session != "":
 		return s.deps.Sessions.Verify(ctx, call.session)
 	case call.route.tokenOnly() || !s.signsIn():
 		return nil, fault.New(fault.Unauthenticated, fault.ReasonTokenMissing,
-			"An API token is needed: Authorization: Bearer orl_…", "accepted", "Bearer and an API token")
+			"Send Authorization: Bearer with "+s.bearers()+".", "accepted", "Bearer with "+s.bearers())
 	}
 	return nil, fault.New(fault.Unauthenticated, fault.ReasonSignInNeeded,
-		"Sign in, or send an API token: Authorization: Bearer orl_…", "accepted", "a session, or Bearer and an API token")
+		"Sign in, or send Authorization: Bearer with "+s.bearers()+".", "accepted", "a session, or Bearer with "+s.bearers())
+}
+
+// bearers are what a machine may send.
+func (s *Server) bearers() string {
+	if s.deps.Provider != nil && s.deps.Provider.TakesJWTs() {
+		return "an API token (orl_...) or a JWT of the identity provider"
+	}
+	return "an API token (orl_...)"
 }
 
 // tokenMark begins every API token.

@@ -149,6 +149,9 @@ func (s *Server) guard(r *route) fiber.Handler {
 			}
 		}
 		if err := s.checkRate(r, call); err != nil {
+			if r.navigated && s.signsIn() { // a person is there, who reads no JSON
+				return s.signInFailed(c, call, s.returnOf(call), err)
+			}
 			return err
 		}
 		call.token = strings.Clone(c.Params("token"))

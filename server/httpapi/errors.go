@@ -88,6 +88,7 @@ func challengeOf(e *fault.Error) string {
 
 // quoted keeps what RFC 6750 allows between quotes.
 func quoted(s string) string {
+	s = strings.ReplaceAll(s, "…", "...")
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || r == '"' || r == '\\' {
 			return '\''

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"context"
+	"errors"
 	"hash/maphash"
 	"net/netip"
 	"strconv"
@@ -27,6 +29,9 @@ const (
 	// the ones asking last. A client that is forgotten begins anew, so memory is bounded and nobody is
 	// refused for what another did.
 	remembered = 16384
+
+	gateWidth = 2               // lookups at a time
+	gateWait  = 2 * time.Second // for one of them
 )
 
 // limits are the rate limits of this replica. A limit allows its number at once and then refills evenly.
@@ -42,6 +47,8 @@ type limits struct {
 	// address. A hash that collides is looked up and refused like any other.
 	good *lru.Cache[uint64, struct{}]
 	seed maphash.Seed
+	// gate is where credentials wait that nobody knows and that come from where too many were wrong.
+	gate chan struct{}
 }
 
 func newLimits(l Limits, reg prometheus.Registerer) *limits {
@@ -64,28 +71,56 @@ func newLimits(l Limits, reg prometheus.Registerer) *limits {
 		reports:          newLimit[netip.Addr](made("csp_address", reportsAddress, time.Minute)),
 		good:             newMemory[uint64, struct{}](),
 		seed:             maphash.MakeSeed(),
+		gate:             make(chan struct{}, gateWidth),
 	}
 }
 
-// mayTry refuses a credential that was not seen valid before it is looked up, where too many from the same
-// address were wrong.
-func (l *limits) mayTry(from netip.Addr, credential string) error {
-	if credential == "" || l.good.Contains(maphash.String(l.seed, credential)) {
-		return nil
-	}
-	return l.refused.left(household(from))
+// suspect says whether a credential was not seen valid and comes from where too many were wrong.
+func (l *limits) suspect(from netip.Addr, credential string) bool {
+	return credential != "" && !l.good.Contains(maphash.String(l.seed, credential)) && l.refused.reached(household(from))
 }
 
-// tried remembers how a credential fared; where nobody could tell, it is neither.
-func (l *limits) tried(from netip.Addr, credential string, valid, refused bool) {
-	key := maphash.String(l.seed, credential)
+// try verifies a credential and remembers how it fared; where nobody could tell, it is neither good nor
+// wrong. A suspect one is verified too, for it may be good: a few at a time, and what is wrong, or finds no
+// room, is answered with the limit.
+func (l *limits) try(ctx context.Context, from netip.Addr, credential string, verify func() error) error {
+	if credential == "" {
+		return verify()
+	}
+	suspect := l.suspect(from, credential)
+	if suspect {
+		leave, ok := l.enter(ctx)
+		if !ok {
+			return l.refused.refusal(household(from))
+		}
+		defer leave()
+	}
+	err := verify()
+	key, public := maphash.String(l.seed, credential), (*fault.Error)(nil)
 	switch {
-	case valid:
+	case err == nil:
 		l.good.Add(key, struct{}{})
-	case refused:
+	case errors.As(err, &public) && public.Kind == fault.Unauthenticated:
 		l.good.Remove(key)
+		if suspect {
+			return l.refused.refusal(household(from))
+		}
 		l.refused.count(household(from))
 	}
+	return err
+}
+
+// enter waits for a place in the gate.
+func (l *limits) enter(ctx context.Context) (leave func(), ok bool) {
+	patience := time.NewTimer(gateWait)
+	defer patience.Stop()
+	select {
+	case l.gate <- struct{}{}:
+		return func() { <-l.gate }, true
+	case <-patience.C:
+	case <-ctx.Done():
+	}
+	return nil, false
 }
 
 type parameters struct {
@@ -135,16 +170,17 @@ func (l *limit[K]) take(key K) error {
 	return nil
 }
 
-// left refuses where nothing is left, and counts nothing.
-func (l *limit[K]) left(key K) error {
+// reached says whether nothing is left, and counts nothing.
+func (l *limit[K]) reached(key K) bool {
 	if l == nil {
-		return nil
+		return false
 	}
-	if client, ok := l.clients.Get(key); ok && client.Tokens() < 1 {
-		return l.exceeded(client)
-	}
-	return nil
+	client, ok := l.clients.Get(key)
+	return ok && client.Tokens() < 1
 }
+
+// refusal is the error of who has nothing left.
+func (l *limit[K]) refusal(key K) error { return l.exceeded(l.of(key)) }
 
 // count takes one, if there is one left.
 func (l *limit[K]) count(key K) {

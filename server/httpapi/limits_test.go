@@ -5,7 +5,10 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"oriel/server/fault"
@@ -98,8 +101,16 @@ func TestSignInsAreLimitedByAddress(t *testing.T) {
 			t.Errorf("%s: %d %s", path, r.StatusCode, r.body)
 		}
 	}
-	for _, path := range []string{"/auth/sign-in", "/auth/callback?code=c&state=s"} {
-		limited(t, p.from("198.51.100.1", "GET", path, ""), "sign_in_address", "2 a minute")
+	// A person is there: they are led to the page that says so.
+	for path, back := range map[string]string{"/auth/sign-in?return=%2Fexplore": "/explore", "/auth/callback?code=c&state=s": "/"} {
+		r := p.from("198.51.100.1", "GET", path, "")
+		to := locationOf(t, r, http.StatusSeeOther)
+		if to.Path != "/sign-in" || to.Query().Get("error") != fault.ReasonRateLimited || to.Query().Get("return") != back || to.Query().Get("request") != r.Header.Get("X-Request-Id") {
+			t.Errorf("%s: sent to %s", path, to)
+		}
+	}
+	if n := p.metric("oriel_http_rate_limited_total", map[string]string{"limit": "sign_in_address"}); n != 2 {
+		t.Errorf("counted %v", n)
 	}
 	if r := p.from("198.51.100.2", "GET", "/auth/sign-in", ""); r.StatusCode != http.StatusFound {
 		t.Errorf("another address: %d %s", r.StatusCode, r.body)
@@ -113,7 +124,6 @@ func TestGuessingIsLimitedAndLocksNobodyElseOut(t *testing.T) {
 	t.Parallel()
 	p := startPeople(t, behind(Limits{RefusedAddress: 3}))
 	const at = "198.51.100.1"
-	seen := func() int { p.desk.mu.Lock(); defer p.desk.mu.Unlock(); return p.desk.verified }
 	cookie := func(value string) []string { return []string{"Cookie", "__Host-oriel=" + value} }
 
 	// Known before the guessing began.
@@ -127,17 +137,16 @@ func TestGuessingIsLimitedAndLocksNobodyElseOut(t *testing.T) {
 	p.from(at, "GET", "/v1/events", "ey.other").failure(t, 401, fault.ReasonTokenInvalid)
 	p.from(at, "GET", "/v1/session", "", cookie(opaque("guess"))...).failure(t, 401, fault.ReasonSessionExpired)
 
-	lookups := seen()
 	limited(t, p.from(at, "GET", "/v1/session", "", cookie(opaque("another guess"))...), "refused_address", "3 a minute")
 	limited(t, p.from(at, "GET", "/v1/session", "", "Authorization", "Basic YTpi"), "refused_address", "3 a minute")
 	limited(t, p.from(at, "POST", "/v1/events", "orl_unknown"), "refused_address", "3 a minute")
-	limited(t, p.from(at, "POST", "/v1/events", writer), "refused_address", "3 a minute") // good, but nobody knows yet
-	if n := seen(); n != lookups {
-		t.Errorf("%d guesses were looked up", n-lookups)
-	}
+	limited(t, p.from(at, "GET", "/v1/events", "ey.other"), "refused_address", "3 a minute")
 	for name, r := range map[string]reply{
 		"a token that was seen valid":   p.from(at, "GET", "/v1/session", reader),
 		"a session that was seen valid": p.from(at, "GET", "/v1/session", "", cookie(analystCookie)...),
+		"a token that is new here":      p.from(at, "POST", "/v1/events", writer),
+		"a JWT that is new here":        p.from(at, "POST", "/v1/events", "ey.writer"),
+		"a session that is new here":    p.from(at, "GET", "/v1/session", "", cookie(adminCookie)...),
 		"another address":               p.from("198.51.100.2", "GET", "/v1/session", keeper),
 	} {
 		if r.StatusCode != http.StatusOK {
@@ -162,11 +171,58 @@ func TestACredentialThatEndedIsUnknownAgain(t *testing.T) {
 	t.Parallel()
 	l := newLimits(Limits{RefusedAddress: 1}, newRegistry())
 	at := netip.MustParseAddr("198.51.100.1")
-	l.tried(at, "a", true, false)
-	l.tried(at, "a", false, true)
-	if err := l.mayTry(at, "a"); fault.Of(err).Kind != fault.Exhausted {
-		t.Errorf("got %v", err)
+	unknown := fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid, "It is not known.")
+	for i, c := range []struct {
+		told error
+		want fault.Kind
+	}{{nil, 0}, {unknown, fault.Unauthenticated}, {unknown, fault.Exhausted}, {nil, 0}, {unknown, fault.Unauthenticated}} {
+		err := l.try(t.Context(), at, "a", func() error { return c.told })
+		if (err == nil) != (c.want == 0) || err != nil && fault.Of(err).Kind != c.want {
+			t.Errorf("try %d: %v", i, err)
+		}
 	}
+}
+
+// Who guesses gets few lookups at a time, and whoever finds none free is told to come again.
+func TestGuessesBeyondTheLimitShareFewLookups(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits(Limits{RefusedAddress: 1}, newRegistry())
+		at := netip.MustParseAddr("198.51.100.1")
+		unknown := fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid, "It is not known.")
+		if err := l.try(t.Context(), at, "first", func() error { return unknown }); fault.Of(err).Kind != fault.Unauthenticated {
+			t.Fatal(err)
+		}
+		var looking, looked atomic.Int64
+		answer := make(chan struct{})
+		var guesses sync.WaitGroup
+		for n := range 50 {
+			guesses.Go(func() {
+				err := l.try(t.Context(), at, strconv.Itoa(n), func() error {
+					looked.Add(1)
+					if looking.Add(1) > gateWidth {
+						t.Error("too many are looked up at once")
+					}
+					<-answer
+					looking.Add(-1)
+					return unknown
+				})
+				if fault.Of(err).Kind != fault.Exhausted {
+					t.Errorf("got %v", err)
+				}
+			})
+		}
+		time.Sleep(gateWait) // of the bubble's clock
+		synctest.Wait()
+		close(answer)
+		guesses.Wait()
+		if n := looked.Load(); n != gateWidth {
+			t.Errorf("%d were looked up", n)
+		}
+		if err := l.try(t.Context(), at, "good", func() error { return nil }); err != nil {
+			t.Errorf("afterwards a good one: %v", err)
+		}
+	})
 }
 
 func TestNoLimitIsNone(t *testing.T) {

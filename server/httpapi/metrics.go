@@ -71,8 +71,8 @@ func methodLabel(method string) string {
 	return "other"
 }
 
-// sayer logs answers of 500 and above with their cause. An outage answers thousands of 503 a second
-// alike: of those it logs ten a second and how many it left out.
+// sayer logs answers of 500 and above, and sign-ins that failed, with their cause. An outage answers
+// thousands of 503 a second alike: of what is no fault of ours it logs ten a second and how many it left out.
 type sayer struct {
 	log *slog.Logger
 
@@ -84,7 +84,7 @@ type sayer struct {
 
 func (s *sayer) say(ctx context.Context, call *call, method string, public *fault.Error, cause error) {
 	level, silent := slog.LevelError, 0
-	if public.Kind == fault.Unavailable {
+	if public.Kind != fault.Internal {
 		level = slog.LevelWarn
 		var ok bool
 		if silent, ok = s.turn(time.Now().Unix()); !ok {

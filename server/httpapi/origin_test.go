@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -54,26 +55,27 @@ func TestUnsafeMethodsComeFromOurOwnPageOrCarryAToken(t *testing.T) {
 	e := start(t)
 	for name, c := range map[string]struct {
 		header []string
-		pass   bool
+		wrong  string // the header; empty: none
 	}{
-		"our own page":                         {[]string{"Origin", "https://events.example.com", "Sec-Fetch-Site", "same-origin"}, true},
-		"our own page in an old browser":       {[]string{"Origin", "https://events.example.com"}, true},
-		"fetch metadata alone":                 {[]string{"Sec-Fetch-Site", "same-origin"}, true},
-		"neither":                              {nil, false},
-		"another site":                         {[]string{"Origin", "https://evil.example.net", "Sec-Fetch-Site", "cross-site"}, false},
-		"a sibling of the site":                {[]string{"Origin", "https://other.example.com", "Sec-Fetch-Site", "same-site"}, false},
-		"an origin that lies about the scheme": {[]string{"Origin", "http://events.example.com"}, false},
-		"an opaque origin":                     {[]string{"Origin", "null"}, false},
-		"metadata and origin that disagree":    {[]string{"Origin", "https://evil.example.net", "Sec-Fetch-Site", "same-origin"}, false},
-		"typed by a person, which no write is": {[]string{"Sec-Fetch-Site", "none"}, false},
+		"our own page":                         {[]string{"Origin", "https://events.example.com", "Sec-Fetch-Site", "same-origin"}, ""},
+		"our own page in an old browser":       {[]string{"Origin", "https://events.example.com"}, ""},
+		"fetch metadata alone":                 {[]string{"Sec-Fetch-Site", "same-origin"}, ""},
+		"neither":                              {nil, "origin"},
+		"another site":                         {[]string{"Origin", "https://evil.example.net", "Sec-Fetch-Site", "cross-site"}, "origin"},
+		"a sibling of the site":                {[]string{"Origin", "https://other.example.com", "Sec-Fetch-Site", "same-site"}, "origin"},
+		"an origin that lies about the scheme": {[]string{"Origin", "http://events.example.com"}, "origin"},
+		"an opaque origin":                     {[]string{"Origin", "null"}, "origin"},
+		"metadata and origin that disagree":    {[]string{"Origin", "https://evil.example.net", "Sec-Fetch-Site", "same-origin"}, "origin"},
+		"metadata that disagrees with origin":  {[]string{"Origin", "https://events.example.com", "Sec-Fetch-Site", "cross-site"}, "sec-fetch-site"},
+		"typed by a person, which no write is": {[]string{"Sec-Fetch-Site", "none"}, "sec-fetch-site"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := e.do(e.request("POST", "/v1/session", "", append(c.header, "Host", "events.example.com")...))
-			if c.pass {
-				r.failure(t, 405, fault.ReasonMethodNotAllowed) // it came as far as the routes
-			} else {
-				r.failure(t, 403, fault.ReasonOriginNotAllowed)
+			r := e.do(e.request("POST", "/v1/session:signOut", "", append(c.header, "Host", "events.example.com")...))
+			if c.wrong == "" {
+				r.failure(t, 401, fault.ReasonTokenMissing) // it came as far as the caller
+			} else if got := r.failure(t, 403, fault.ReasonOriginNotAllowed).Details[0].Metadata; got["attribute"] != c.wrong {
+				t.Errorf("%v does not name the header that is wrong", got)
 			}
 		})
 	}
@@ -84,6 +86,26 @@ func TestUnsafeMethodsComeFromOurOwnPageOrCarryAToken(t *testing.T) {
 			t.Errorf("got %d %s", r.StatusCode, r.body)
 		}
 	})
+}
+
+// Nothing is done at a path and method without a route: what to say is which methods there are.
+func TestAWrongMethodIsNamedWhoeverSendsIt(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	for _, c := range [][2]string{{"POST", "/auth/callback"}, {"POST", "/v1/session"}, {"TRACE", "/v1/session"}, {"DELETE", "/v1/tokens"}, {"BREW", "/v1/tokens"}, {"POST", "/explore"}} {
+		for _, origin := range []string{"", "https://evil.example.net"} {
+			header := []string{"Host", "events.example.com"}
+			if origin != "" {
+				header = append(header, "Origin", origin)
+			}
+			r := p.do(p.request(c[0], c[1], "", header...))
+			if r.failure(t, 405, fault.ReasonMethodNotAllowed); r.Header.Get("Allow") == "" {
+				t.Errorf("%s %s: no Allow", c[0], c[1])
+			}
+		}
+	}
+	p.do(p.request("POST", "/v1/nothing", "", "Host", "events.example.com")).failure(t, 404, fault.ReasonNotFound)
+	p.do(p.request("POST", "/v1/session", "", "Host", "evil.example.net")).failure(t, 403, fault.ReasonHostNotAllowed)
 }
 
 func TestASessionIsForPagesOfOurOwn(t *testing.T) {
@@ -214,5 +236,29 @@ func TestPublicURLsThatMakeNoOrigin(t *testing.T) {
 		if _, err := siteOf(bad); err == nil {
 			t.Errorf("%q is accepted", bad)
 		}
+	}
+}
+
+func TestA401NamesWhatMayBeSent(t *testing.T) {
+	t.Parallel()
+	for jwts, want := range map[bool]string{true: "an API token (orl_...) or a JWT of the identity provider", false: "an API token (orl_...)"} {
+		p := startPeople(t)
+		p.issuer.noJWTs = !jwts
+		for name, r := range map[string]reply{
+			"nothing, where a person may be": p.do(p.request("GET", "/v1/session", "", "Host", "events.example.com")),
+			"nothing, where only tokens are": p.do(p.request("POST", "/v1/events", "")),
+			"another scheme":                 p.do(p.request("POST", "/v1/events", "", "Authorization", "Basic YTpi")),
+		} {
+			var f ErrorResponse
+			if err := json.Unmarshal(r.body, &f); err != nil || r.StatusCode != http.StatusUnauthorized || !strings.HasSuffix(f.Error.Message, "with "+want+".") || !strings.HasSuffix(f.Error.Details[0].Metadata["accepted"], "with "+want) {
+				t.Errorf("%s: got %d %s", name, r.StatusCode, r.body)
+			}
+			if got := r.Header.Get("WWW-Authenticate"); strings.Contains(got, "'") || !strings.HasPrefix(got, "Bearer ") {
+				t.Errorf("%s: the challenge is %s", name, got)
+			}
+		}
+	}
+	if got := quoted(`say "…"`); got != "say '...'" {
+		t.Errorf("quoted as %s", got)
 	}
 }

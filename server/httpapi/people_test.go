@@ -147,6 +147,7 @@ type issuer struct {
 	away      error
 	identity  *auth.Identity
 	rejects   error
+	noJWTs    bool
 	callbacks []oidc.Callback
 }
 
@@ -175,6 +176,8 @@ func (i *issuer) Finish(_ context.Context, back oidc.Callback) (*auth.Identity, 
 func (i *issuer) SignOutURL(_ context.Context, idToken, redirect string) string {
 	return "https://login.example.com/end?" + url.Values{"id_token_hint": {idToken}, "to": {redirect}}.Encode()
 }
+
+func (i *issuer) TakesJWTs() bool { return !i.noJWTs }
 
 func (i *issuer) Verify(_ context.Context, jwt string) (*auth.Principal, error) {
 	switch jwt {

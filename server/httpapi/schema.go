@@ -117,7 +117,7 @@ func checkString(s *openapi3.Schema, text, path string, found *findings) {
 	length := uint64(utf8.RuneCountInString(text))
 	switch {
 	case strings.ContainsFunc(text, unprintable):
-		found.add(path, shown(path)+" has a control character; only line feeds and tabs may be in it.", "accepted", "text without control characters")
+		found.add(path, shown(path)+" has a control character that is not accepted.", "accepted", "text without control characters")
 	case length == 0 && s.MinLength > 0:
 		found.add(path, shown(path)+" must not be empty.")
 	case length < s.MinLength:
@@ -127,7 +127,7 @@ func checkString(s *openapi3.Schema, text, path string, found *findings) {
 	case s.Pattern == blank && strings.TrimSpace(text) == "":
 		found.add(path, shown(path)+" must not be blank.")
 	case s.Pattern != "" && s.Pattern != blank && !regexp.MustCompile(s.Pattern).MatchString(text):
-		found.add(path, shown(path)+" has a form that is not accepted.", "value", cut(text))
+		found.add(path, shown(path)+" must be of the form "+s.Pattern+".", "value", cut(text), "accepted", s.Pattern)
 	case s.Format == "date-time" && !isInstant(text):
 		found.add(path, shown(path)+" is no time such as 2026-11-30T10:00:00Z.", "value", cut(text), "accepted", "RFC 3339")
 	case len(s.Enum) > 0 && !slices.Contains(s.Enum, any(text)):

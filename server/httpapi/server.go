@@ -85,6 +85,7 @@ type provider interface {
 	Finish(ctx context.Context, back oidc.Callback) (*auth.Identity, error)
 	SignOutURL(ctx context.Context, idToken, redirect string) string
 	Verify(ctx context.Context, jwt string) (*auth.Principal, error)
+	TakesJWTs() bool
 }
 
 type readiness interface {

@@ -36,14 +36,19 @@ func (s *Server) signIn(c *fiber.Ctx) error {
 		return noSignIn()
 	}
 	call := callOf(c)
-	params, _ := url.ParseQuery(call.query) // what cannot be read is no return path
-	to := returnPath(params.Get("return"))
+	to := s.returnOf(call)
 	address, browser, err := s.begin(c.UserContext(), call, to)
 	if err != nil {
 		return s.signInFailed(c, call, to, err)
 	}
 	s.cookie(call, signInCookie).set(c, browser, time.Now().Add(signInLasts))
 	return redirect(c, fiber.StatusFound, address)
+}
+
+// returnOf is where the person of a sign-in goes afterwards.
+func (s *Server) returnOf(call *call) string {
+	params, _ := url.ParseQuery(call.query) // what cannot be read is no return path
+	return returnPath(s.site.Load().base, params.Get("return"))
 }
 
 // begin stores the sign-in and returns the provider's address for it, and the value of the pre-login cookie.
@@ -121,7 +126,8 @@ func (s *Server) identityOf(ctx context.Context, in auth.SignIn, params url.Valu
 	case code == "server_error" || code == "temporarily_unavailable":
 		return nil, fault.New(fault.Unavailable, fault.ReasonProviderUnavailable, "The identity provider says that it cannot answer now ("+code+").")
 	case code != "":
-		return nil, fault.New(fault.Unauthenticated, fault.ReasonSignInRefused,
+		cause := fmt.Errorf("it said %q", cut(params.Get("error_description")))
+		return nil, fault.Wrap(cause, fault.Unauthenticated, fault.ReasonSignInRefused,
 			"The identity provider refused the sign-in ("+visible(cut(code))+").", "value", cut(code))
 	case len(params["code"]) != 1 || params.Get("code") == "":
 		return nil, fault.New(fault.Unauthenticated, fault.ReasonSignInRejected, "The identity provider sent neither a code nor an error.")
@@ -164,7 +170,7 @@ func (s *Server) recordFailedSignIn(ctx context.Context, call *call, err error) 
 func (s *Server) signInFailed(c *fiber.Ctx, call *call, to string, err error) error {
 	public := publicSide(err)
 	s.metrics.failed(public)
-	if public.Kind.Code() >= fiber.StatusInternalServerError {
+	if public.Kind != fault.Exhausted { // which has a counter of its own
 		s.sayer.say(c.UserContext(), call, c.Method(), public, err)
 	}
 	q := url.Values{"error": {public.Violations[0].Reason}, "request": {call.id}}
@@ -209,9 +215,15 @@ func escaped(address string) string {
 }
 
 // returnPath is where a person goes after signing in: a page of the app, within the base path, or its root
-// for anything else. The address is followed by a browser, and must not lead anywhere else.
-func returnPath(raw string) string {
+// for anything else. The address is followed by a browser, and must not lead anywhere else. Whoever copies one
+// from the address bar has the base path in front of it.
+func returnPath(base, raw string) string {
 	const root = "/"
+	if rest, ok := strings.CutPrefix(raw, base); ok && base != "" && (rest == "" || strings.ContainsRune("/?#", rune(rest[0]))) {
+		if raw = rest; !strings.HasPrefix(raw, "/") {
+			raw = root + raw
+		}
+	}
 	path, _, _ := strings.Cut(raw, "?") // a filter behind it may well have an address in it
 	path, _, _ = strings.Cut(path, "#")
 	if !strings.HasPrefix(path, "/") || strings.Contains(path, "//") || len(raw) > headerBytes/4 || strings.Contains(raw, `\`) ||

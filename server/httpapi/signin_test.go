@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -165,6 +166,9 @@ func TestSignInsThatFail(t *testing.T) {
 			}
 			if n := p.metric("oriel_http_errors_total", map[string]string{"reason": c.reason}); n != 1 {
 				t.Errorf("counted %v times", n)
+			}
+			if n := strings.Count(p.log.String(), r.Header.Get("X-Request-Id")); n != 1 || !strings.Contains(p.log.String(), `"reason":"`+c.reason+`"`) {
+				t.Errorf("%d lines of it in %s", n, p.log)
 			}
 			entries := p.book.all()
 			if c.outcome == "" && len(entries) != 0 || c.outcome != "" && (len(entries) != 1 || entries[0].Outcome != c.outcome ||
@@ -370,7 +374,10 @@ func TestTheReturnPathLeadsNowhereElse(t *testing.T) {
 		"/metrics":                                                        "/",
 		"/" + strings.Repeat("a", 10_000):                                 "/",
 	} {
-		got := returnPath(raw)
+		got := returnPath("", raw)
+		if under := returnPath("/oriel", raw); under != got {
+			t.Errorf("%.80q becomes %.80q under a base path", raw, under)
+		}
 		if got != want {
 			t.Errorf("%.80q becomes %.80q, want %q", raw, got, want)
 		}
@@ -382,6 +389,44 @@ func TestTheReturnPathLeadsNowhereElse(t *testing.T) {
 			to, err := ours.Parse(escaped(base + got))
 			if err != nil || to.Host != "events.example.com" || to.Scheme != "https" || !strings.HasPrefix(to.Path, base+"/") {
 				t.Errorf("%q leads to %s, %v", raw, to, err)
+			}
+		}
+	}
+}
+
+// People paste what is in the address bar.
+func TestAReturnPathMayHaveTheBaseInFront(t *testing.T) {
+	t.Parallel()
+	for raw, want := range map[string]string{
+		"/tools/oriel": "/", "/tools/oriel/": "/", "/tools/oriel?q=a": "/?q=a", "/tools/oriel#a": "/#a",
+		"/tools/oriel/explore?q=a#b": "/explore?q=a#b", "/explore": "/explore", "/tools/oriel2": "/tools/oriel2",
+		"/tools/oriel//evil.example": "/", "/tools/oriel/v1/session": "/", "/tools/oriel/../x": "/", "/tools/oriel\\evil": "/",
+	} {
+		if got := returnPath("/tools/oriel", raw); got != want {
+			t.Errorf("%q becomes %q, want %q", raw, got, want)
+		}
+	}
+}
+
+func TestARefusedSignInIsLoggedWithItsCauseAndNoSecret(t *testing.T) {
+	t.Parallel()
+	p, d := startPeople(t), deployments()["https at the root"]
+	cause := errors.New("has another nonce than this sign-in's")
+	for callback, said := range map[string]string{
+		"code=the-secret-code": "has another nonce",
+		"error=access_denied&error_description=not+in+the+group&code=the-secret-code": "not in the group",
+	} {
+		p.issuer.rejects = fault.Wrap(cause, fault.Unauthenticated, fault.ReasonSignInRejected, "It does not hold.")
+		begun := p.browse(d, "/auth/sign-in")
+		state, pre := locationOf(t, begun, http.StatusFound).Query().Get("state"), begun.cookieNamed(t, d.pre)
+		p.browse(d, "/auth/callback?"+callback+"&state="+state, pre.Name+"="+pre.Value)
+		text := p.log.String()
+		if !strings.Contains(text, said) || !strings.Contains(text, `"level":"WARN"`) {
+			t.Errorf("%s: logged %s", callback, text)
+		}
+		for _, secret := range []string{"the-secret-code", state, pre.Value} {
+			if strings.Contains(text, secret) {
+				t.Errorf("%s is in the log", secret)
 			}
 		}
 	}

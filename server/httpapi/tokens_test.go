@@ -128,7 +128,7 @@ func TestATokenIsMadeAndItsMakingIsOnTheRecordWithoutItsSecret(t *testing.T) {
 		t.Fatalf("%d entries", len(all))
 	}
 	e := all[0]
-	if e.Action != audit.ActionTokenCreate || e.Outcome != audit.Done || e.Target != got.Name || e.Reason != "a <b>new</b> gate \u202e\u2066x" ||
+	if e.Action != audit.ActionTokenCreate || e.Outcome != audit.Done || e.Target != got.Name || e.Reason != "a <b>new</b> gate [U+202E][U+2066]x" ||
 		e.Actor.Kind != "token" || e.Actor.Name != "boss" || !slices.Equal(e.Actor.Roles, []string{"admin:read", "admin:write"}) ||
 		e.RequestID != r.Header.Get("X-Request-Id") || e.Address != "127.0.0.1" || e.Before != nil || e.After["prefix"] != got.Prefix ||
 		e.After["displayName"] != "gate 7" || fmt.Sprint(e.After["scopes"]) != "[events:write events:read]" ||
@@ -155,8 +155,13 @@ func TestATokenThatCannotBeIsToldWhyAndNotRecorded(t *testing.T) {
 		"an expiry in the past":        {`{"displayName":"x","scopes":["operate"],"reason":"y","expireTime":"2020-01-01T00:00:00Z"}`, []string{"expireTime"}},
 		"a NUL in the reason":          {`{"displayName":"x","scopes":["operate"],"reason":"a\u0000b"}`, []string{"reason"}},
 		"a reason of 501 characters":   {`{"displayName":"x","scopes":["operate"],"reason":"` + strings.Repeat("ü", 501) + `"}`, []string{"reason"}},
-		"a control in a prefix":        {`{"displayName":"x","scopes":["operate"],"reason":"y","sourcePrefixes":["a\u001bb"]}`, []string{"sourcePrefixes[0]"}},
-		"a prefix of too many bytes":   {`{"displayName":"x","scopes":["operate"],"reason":"y","sourcePrefixes":["` + strings.Repeat("ü", 600) + `"]}`, []string{"sourcePrefixes"}},
+		"a control in a prefix":        {`{"displayName":"x","scopes":["events:write"],"reason":"y","sourcePrefixes":["a\u001bb"]}`, []string{"sourcePrefixes[0]"}},
+		"a prefix of too many bytes":   {`{"displayName":"x","scopes":["events:write"],"reason":"y","sourcePrefixes":["` + strings.Repeat("ü", 600) + `"]}`, []string{"sourcePrefixes"}},
+		"a NUL in the name":            {`{"displayName":"x\u0000y","scopes":["operate"],"reason":"y"}`, []string{"displayName"}},
+		"an expiry in the year 10000":  {`{"displayName":"x","scopes":["operate"],"reason":"y","expireTime":"9999-12-31T23:59:59-12:00"}`, []string{"expireTime"}},
+		"prefixes of a reader":         {`{"displayName":"x","scopes":["operate"],"reason":"y","sourcePrefixes":["urn:a"]}`, []string{"sourcePrefixes"}},
+		"a blank prefix":               {`{"displayName":"x","scopes":["events:write"],"reason":"y","sourcePrefixes":[" "]}`, []string{"sourcePrefixes"}},
+		"a name that is turned round":  {`{"displayName":"x\u202ey","scopes":["operate"],"reason":"y"}`, []string{"displayName"}},
 		"a line feed in the name":      {`{"displayName":"x\ny","scopes":["operate"],"reason":"y"}`, []string{"displayName"}},
 		"the same scope a second time": {`{"displayName":"x","scopes":["operate","operate"],"reason":"y"}`, []string{"scopes[1]"}},
 	} {
@@ -165,6 +170,9 @@ func TestATokenThatCannotBeIsToldWhyAndNotRecorded(t *testing.T) {
 			var fields []string
 			for _, d := range f.Details {
 				fields = append(fields, d.Metadata["attribute"])
+				if strings.Contains(d.Message, "may be in it") {
+					t.Errorf("%s allows what is refused", d.Message)
+				}
 			}
 			slices.Sort(fields)
 			if !slices.Equal(fields, c.fields) {
@@ -224,13 +232,18 @@ func TestATokenIsRevokedOnceAndEveryTryIsOnTheRecord(t *testing.T) {
 	if _, err := o.tokens.Verify(t.Context(), made.Secret); fault.Of(err).Kind != fault.Unauthenticated {
 		t.Errorf("the token still works: %v", err)
 	}
-	twice := o.post(path, o.admin, `{"reason":"again"}`).failure(t, 409, fault.ReasonInvalidParameter)
+	twice := o.post(path, o.admin, `{"reason":"again"}`).failure(t, 409, fault.ReasonAlreadyRevoked)
 	if !strings.Contains(twice.Message, "boss") || !strings.Contains(twice.Message, time.Now().UTC().Format("2006-01-")) {
 		t.Errorf("it does not say who and when: %s", twice.Message)
 	}
 	o.post("/v1/tokens/4711:revoke", o.admin, `{"reason":"unknown"}`).failure(t, 404, fault.ReasonNotFound)
 	o.post("/v1/tokens/9999999999999999999:revoke", o.admin, `{"reason":"beyond"}`).failure(t, 404, fault.ReasonNotFound)
-	o.post("/v1/tokens/07:revoke", o.admin, `{"reason":"no number"}`).failure(t, 400, fault.ReasonInvalidParameter)
+	for _, odd := range []string{"07", "0x1"} {
+		f := o.post("/v1/tokens/"+odd+":revoke", o.admin, `{"reason":"no number"}`).failure(t, 400, fault.ReasonInvalidParameter)
+		if accepted := f.Details[0].Metadata["accepted"]; accepted == "" || !strings.Contains(f.Message, accepted) {
+			t.Errorf("%+v does not say what is accepted", f)
+		}
+	}
 
 	all := o.entries(audit.Filter{Actions: []string{audit.ActionTokenRevoke}})
 	if len(all) != 3 {
