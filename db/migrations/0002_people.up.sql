@@ -48,7 +48,7 @@ CREATE TABLE audit (
     outcome    text CHECK (outcome IN ('done', 'refused', 'failed')),
     actor_kind text NOT NULL CHECK (actor_kind IN ('person', 'token', 'workload', 'cli', 'system')),
     actor      text COLLATE "C" NOT NULL, -- bytes, so that the beginning of a name uses its index
-    actor_id   text NOT NULL,
+    actor_id   text COLLATE "C" NOT NULL,
     roles      text[] NOT NULL, -- of a person; of a machine, its scopes
     target     text COLLATE "C" NOT NULL DEFAULT '',
     reason     text NOT NULL DEFAULT '',
@@ -57,15 +57,16 @@ CREATE TABLE audit (
     address    text NOT NULL DEFAULT '',
     before     jsonb,
     after      jsonb,
-    -- What a search by text looks in: actor, action, target, reason, detail and request id in lower case. The
-    -- program folds them: what lower() knows depends on the database's locale.
+    -- What a search by text looks in: actor and its id, action, target, reason, detail, request id, before and
+    -- after, in lower case. The program folds them: what lower() knows depends on the database's locale.
     folded     text COLLATE "C" NOT NULL DEFAULT '',
     CHECK ((phase = 'intent') = (outcome IS NULL))
 );
 CREATE UNIQUE INDEX audit_outcome_idx ON audit (operation) WHERE phase = 'outcome'; -- an operation's end, once
 CREATE UNIQUE INDEX audit_begin_idx ON audit (operation) WHERE phase <> 'outcome';  -- and its beginning
 CREATE INDEX audit_action_idx ON audit (action, id DESC); -- the page's filter by action
-CREATE INDEX audit_actor_idx ON audit (actor, id DESC);   -- and by who
+CREATE INDEX audit_actor_idx ON audit (actor, id DESC);   -- and by who, as shown
+CREATE INDEX audit_actor_id_idx ON audit (actor_id, id DESC); -- or as they are told apart
 CREATE INDEX audit_target_idx ON audit (target, id DESC); -- what was done to one thing
 
 -- Grants keep the application from changing what is there; this keeps the owner from doing it by accident.

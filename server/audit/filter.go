@@ -84,7 +84,12 @@ func (f *Filter) selection(before int64, limit int) (string, []any) {
 		s.and(c)
 	}
 	if c := s.any("b.actor", f.Actors, maxActor); c != "" {
-		s.and(c)
+		// Names are shown and may be shared; ids tell people apart.
+		ids := make([]string, len(f.Actors))
+		for i, id := range f.Actors {
+			ids[i] = cut(id, maxName)
+		}
+		s.and("(" + c + " OR b.actor_id = ANY (" + s.arg(ids) + "))")
 	}
 	if c := s.any("t.target", f.Targets, maxTarget); c != "" {
 		s.and("b.operation IN (SELECT t.operation FROM audit t WHERE " + c + ")")

@@ -1,6 +1,7 @@
 package audit
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -20,7 +21,7 @@ func fill(t *testing.T, l *Log, n int) []Entry {
 	for i := range n {
 		e := Entry{
 			Action: pick(Actions()...), Target: pick("tokens", "tokens/7", "tokens/70", "50%_off", `back\slash`, ""), RequestID: fmt.Sprintf("req_%d", i),
-			Actor:  Actor{Kind: pick("person", "token", "cli"), ID: "x", Name: pick("Ada", "Adam", "adam", "Ölaf", "a%b", "a_b", `a\b`, "otto")},
+			Actor:  Actor{Kind: pick("person", "token", "cli"), ID: pick("https://login.example.com#17", "https://login.example.com#18"), Name: pick("Ada", "Adam", "adam", "Ölaf", "a%b", "a_b", `a\b`, "otto")},
 			Reason: pick("rotation", "ROTATION due", "was leaked on GitHub", "Straße", "ПРИВЕТ", ""),
 		}
 		if r.IntN(4) == 0 {
@@ -34,7 +35,7 @@ func fill(t *testing.T, l *Log, n int) []Entry {
 		var err error
 		switch r.IntN(3) {
 		case 0:
-			err = op.Done(t.Context(), nil, pick("", "tokens/8"), nil, nil)
+			err = op.Done(t.Context(), nil, pick("", "tokens/8"), nil, map[string]any{"displayName": pick("valve <1>", "checkout"), "prefix": "JMiUG2oI"})
 		case 1:
 			err = op.End(t.Context(), fault.New(fault.NotFound, fault.ReasonNotFound, pick("gone", "Never was")))
 		}
@@ -60,8 +61,19 @@ func matches(f *Filter, e *Entry) bool {
 			return ok && strings.HasPrefix(have, prefix) || v == have
 		})
 	}
-	texts := []string{e.Actor.Name, e.Action, e.Target, e.Reason, e.Detail, e.RequestID}
-	return one(f.Actors, e.Actor.Name) && one(f.Actions, e.Action) && one(f.Targets, e.Target) && one(f.Outcomes, e.Outcome) &&
+	objects := make([]string, 2)
+	for i, o := range []map[string]any{e.Before, e.After} {
+		if o == nil {
+			continue
+		}
+		text, err := json.Marshal(o)
+		if err != nil {
+			panic(err)
+		}
+		objects[i] = strings.NewReplacer(`\u003c`, "<", `\u003e`, ">").Replace(string(text))
+	}
+	texts := []string{objects[0], objects[1], e.Actor.ID, e.Actor.Name, e.Action, e.Target, e.Reason, e.Detail, e.RequestID}
+	return (one(f.Actors, e.Actor.Name) || slices.Contains(f.Actors, e.Actor.ID)) && one(f.Actions, e.Action) && one(f.Targets, e.Target) && one(f.Outcomes, e.Outcome) &&
 		(f.From == nil || !e.Intent.Before(*f.From)) && (f.Until == nil || e.Intent.Before(*f.Until)) &&
 		slices.ContainsFunc(texts, func(s string) bool { return strings.Contains(strings.ToLower(s), strings.ToLower(f.Text)) })
 }
@@ -113,6 +125,10 @@ func TestAFilterFindsWhatItSaysInPagesAndInTheExport(t *testing.T) {
 		"a beginning with a wildcard of LIKE":   {Actors: []string{"a%*", "a_*"}},
 		"a beginning with an escape of LIKE":    {Actors: []string{`a\*`}},
 		"any actor":                             {Actors: []string{"Ada", "*"}},
+		"an actor by the id":                    {Actors: []string{"https://login.example.com#17"}},
+		"an id and a name":                      {Actors: []string{"https://login.example.com#17", "Ada"}},
+		"a text of what came of it":             {Text: "VALVE <1>"},
+		"a text in an id":                       {Text: "example.com#18"},
 		"one action":                            {Actions: []string{ActionTokenRevoke}},
 		"actions of a kind":                     {Actions: []string{"session.*"}},
 		"one target":                            {Targets: []string{"tokens/7"}},

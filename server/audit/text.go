@@ -99,7 +99,13 @@ func object(m map[string]any) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(visibleIn(plain))
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // a search by text looks in it too
+	if err := e.Encode(visibleIn(plain)); err != nil {
+		return nil, fmt.Errorf("encode an object of the record: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 func decodeObject(text []byte) (map[string]any, error) {

@@ -184,8 +184,12 @@ func rowOf(e *Entry, phase string) (db.AddAuditParams, error) {
 	return row, errors.Join(errs[:]...)
 }
 
+// maxFoldedObject is how much of before and after each a search by text looks in, in bytes.
+const maxFoldedObject = 2_000
+
 func foldedOf(row *db.AddAuditParams) string {
-	return fold(row.Actor, row.Action, row.Target, row.Reason, row.Detail, row.RequestID)
+	return fold(row.Actor, row.ActorID, row.Action, row.Target, row.Reason, row.Detail, row.RequestID,
+		cutBytes(string(row.Before), maxFoldedObject), cutBytes(string(row.After), maxFoldedObject))
 }
 
 func ptr(s string) *string { return &s }

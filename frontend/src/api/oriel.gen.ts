@@ -506,7 +506,7 @@ export type UntilParameterParameter = string;
 export type VersionParameterParameter = string;
 
 /**
- * Any of these; the shown name, or a part of it before a final `*`.
+ * Any of these; the shown name, a part of it before a final `*`, or the whole actorId.
  */
 export type AuditActorParameterParameter = string[];
 
@@ -536,7 +536,7 @@ export type AuditFromParameterParameter = string;
 export type AuditUntilParameterParameter = string;
 
 /**
- * Text that occurs in actor, action, target, reason, detail or request id, case-insensitively.
+ * Text that occurs in actor, actorId, action, target, reason, detail, request id, before or after (of these the first 2,000 bytes), case-insensitively.
  */
 export type AuditQueryParameterParameter = string;
 
@@ -650,7 +650,7 @@ pageToken?: string;
 
 export type ListAuditEntriesParams = {
 /**
- * Any of these; the shown name, or a part of it before a final `*`.
+ * Any of these; the shown name, a part of it before a final `*`, or the whole actorId.
  * @maxItems 20
  * @items.maxLength 200
  */
@@ -681,7 +681,7 @@ from?: AuditFromParameterParameter;
  */
 until?: AuditUntilParameterParameter;
 /**
- * Text that occurs in actor, action, target, reason, detail or request id, case-insensitively.
+ * Text that occurs in actor, actorId, action, target, reason, detail, request id, before or after (of these the first 2,000 bytes), case-insensitively.
  * @maxLength 200
  */
 q?: AuditQueryParameterParameter;
@@ -696,7 +696,7 @@ pageToken?: string;
 
 export type ExportAuditEntriesParams = {
 /**
- * Any of these; the shown name, or a part of it before a final `*`.
+ * Any of these; the shown name, a part of it before a final `*`, or the whole actorId.
  * @maxItems 20
  * @items.maxLength 200
  */
@@ -727,7 +727,7 @@ from?: AuditFromParameterParameter;
  */
 until?: AuditUntilParameterParameter;
 /**
- * Text that occurs in actor, action, target, reason, detail or request id, case-insensitively.
+ * Text that occurs in actor, actorId, action, target, reason, detail, request id, before or after (of these the first 2,000 bytes), case-insensitively.
  * @maxLength 200
  */
 q?: AuditQueryParameterParameter;
