@@ -85,7 +85,7 @@ test.describe("an admin", () => {
     await page.getByRole("link", { name: "Audit" }).click();
     await page.getByLabel("Text, or a request id").fill(why);
     await page.keyboard.press("Enter");
-    await expect(page.getByText("append-only, 1 entry")).toBeVisible();
+    await expect(page.getByText("1 entry matches")).toBeVisible();
     await expect(row(page, "token.revoke")).toContainText(`“${why}”`);
     await expect(row(page, "token.revoke")).toContainText("done");
   });
@@ -142,7 +142,7 @@ test.describe("an admin", () => {
     const reason = `reason-${randomUUID()}`;
     const made = await Promise.all(names.map((name) => make(name, reason)));
     await page.goto(`/admin/audit?q=${reason}&action=token.*&outcome=done`);
-    await expect(page.getByText("append-only, 2 entries")).toBeVisible();
+    await expect(page.getByText("2 entries match")).toBeVisible();
     const first = row(page, made[0] ?? "");
     await expect(first).toContainText("token.create");
     await first.getByRole("button", { name: /^token.create by / }).click();
@@ -165,9 +165,9 @@ test.describe("an admin", () => {
     ]);
 
     await page.getByRole("button", { name: `Only target ${made[0]}` }).click();
-    await expect(page.getByText("append-only, 1 entry")).toBeVisible();
+    await expect(page.getByText("1 entry matches")).toBeVisible();
     await page.getByRole("button", { name: `Remove filter: target is ${made[0]}` }).click();
-    await expect(page.getByText("append-only, 2 entries")).toBeVisible();
+    await expect(page.getByText("2 entries match")).toBeVisible();
     await page.goto(`/admin/audit?q=${reason}&until=-1h`);
     await expect(page.getByRole("heading", { name: "No entries match" })).toBeVisible();
     await page.goto("/admin/audit?from=yesterday");
@@ -220,6 +220,54 @@ test("who signs out in the middle of revoking comes back to the dialog and its r
   await expect(row(page, name)).toContainText("revoked");
   await context.close();
 });
+
+for (const [how, hears] of [
+  ["that hears of it", true],
+  ["that does not", false],
+] as const) {
+  test(`a form of someone who signed out in another tab does nothing as who signed in there: a tab ${how}`, async ({
+    browser,
+  }) => {
+    const demo = readDemo();
+    const context = await browser.newContext({
+      baseURL: demo.url,
+      storageState: { cookies: [], origins: [] },
+    });
+    const first = await context.newPage();
+    if (!hears) await first.addInitScript(() => Reflect.deleteProperty(window, "BroadcastChannel"));
+    await signIn(first, demo, "admin", "/admin/tokens?new");
+    const form = first.getByRole("form", { name: "New token" });
+    const name = `stale-${randomUUID()}`;
+    await form.getByLabel("Name").fill(name);
+    await form.getByLabel("Reason").fill("of another");
+    await form.getByLabel("events:read").check();
+    const posted: number[] = [];
+    first.on("response", (answer) => {
+      if (answer.request().method() === "POST") posted.push(answer.status());
+    });
+
+    const second = await context.newPage();
+    await second.goto("/explore");
+    await second.getByRole("button", { name: /^Account: / }).click();
+    await second.getByRole("menuitem", { name: "Sign out", exact: true }).click();
+    await second.waitForURL(/\/signed-out$/);
+    if (hears) await expect(first.getByRole("alertdialog", { name: "You were signed out." })).toBeVisible();
+    await signIn(second, demo, "operator");
+    if (!hears) await form.getByRole("button", { name: "Make token" }).click();
+    await expect(first.getByRole("alert").filter({ hasText: "You are now" })).toContainText(
+      hears ? "Another tab of this browser signed in." : "Nothing was done.",
+    );
+    await expect(first.getByRole("button", { name: /^Account: .*, operator$/ })).toBeVisible();
+    await expect(first.getByRole("heading", { name: "Tokens need the admin role" })).toBeVisible();
+    expect(posted).toEqual(hears ? [] : [409]);
+    const { operatorToken } = demo;
+    const found = await fetch(`${demo.url}/v1/tokens?q=${name}`, {
+      headers: { authorization: `Bearer ${operatorToken}` },
+    });
+    expect(((await found.json()) as { total: number }).total).toBe(0);
+    await context.close();
+  });
+}
 
 test("everyone sees Admin, and is told which role its pages need", async ({ page, pageOf }) => {
   for (const [other, role] of [

@@ -92,6 +92,10 @@ export async function rolesOf(context: BrowserContext, stack: Stack): Promise<re
 export async function leave(page: Page, way: "Sign out" | "Sign out everywhere"): Promise<void> {
   await page.getByRole("button", { name: /^Account: / }).click();
   await page.getByRole("menuitem", { name: way, exact: true }).click();
+  if (way === "Sign out everywhere") {
+    const question = page.getByRole("alertdialog", { name: "Sign out everywhere?" });
+    await question.getByRole("button", { name: way }).click();
+  }
 }
 
 /** The page that a sign-in which failed ends on, with its reason. Returns the request's id. */

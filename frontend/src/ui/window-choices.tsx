@@ -16,6 +16,7 @@ export function WindowChoices({
   until,
   presets,
   usual,
+  things = "events",
   onChoose,
 }: {
   from: string | undefined;
@@ -24,6 +25,8 @@ export function WindowChoices({
   presets: readonly (string | undefined)[];
   /** Where the window begins if none is chosen; undefined where it is open. */
   usual: string | undefined;
+  /** What the window is of. */
+  things?: string;
   onChoose: (from: string | undefined, until: string | undefined) => void;
 }) {
   const { zone, setZone } = useZoneSwitch();
@@ -54,7 +57,15 @@ export function WindowChoices({
           );
         })}
       </ul>
-      <AbsoluteForm id={form} from={from} until={until} usual={usual} now={now} onChoose={onChoose} />
+      <AbsoluteForm
+        id={form}
+        from={from}
+        until={until}
+        usual={usual}
+        now={now}
+        things={things}
+        onChoose={onChoose}
+      />
       {/* In sight however little of the rest is. */}
       <div className="sticky -bottom-2 -mx-2 mt-2 -mb-2 flex flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 text-ink-2">
         Zone
@@ -93,6 +104,7 @@ function AbsoluteForm({
   until,
   usual,
   now,
+  things,
   onChoose,
 }: {
   id: string;
@@ -100,6 +112,7 @@ function AbsoluteForm({
   until: string | undefined;
   usual: string | undefined;
   now: number;
+  things: string;
   onChoose: (from: string | undefined, until: string | undefined) => void;
 }) {
   const { zone } = useZoneSwitch();
@@ -133,7 +146,7 @@ function AbsoluteForm({
         text={untilText}
         onText={setUntil}
         describedBy={hint}
-        placeholder="open: later events show"
+        placeholder={`open: later ${things} show`}
       />
       <p id={hint} className={`col-span-2 min-h-8 ${tried && fault ? "text-error" : "text-ink-3"}`}>
         {tried && fault

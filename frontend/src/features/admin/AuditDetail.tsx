@@ -43,7 +43,7 @@ export function AuditDetail({
         <Fact name="actor" action={only("actor", entry.actor)}>
           <Visible text={entry.actor} />
         </Fact>
-        <Fact name="actor id">
+        <Fact name="actor id" action={entry.actorId !== entry.actor && only("actor", entry.actorId)}>
           <Visible text={entry.actorId} />
         </Fact>
         <Fact name={entry.actorKind === "person" ? "roles" : "scopes"}>
@@ -156,11 +156,30 @@ function Diff({ lines }: { lines: readonly DiffLine[] }) {
               <Visible text={key} />
             </span>
             <span className="wrap-anywhere">
-              {value === "" ? <span className="text-ink-3">""</span> : <Visible text={value} />}
+              <Value value={value} />
             </span>
           </li>
         );
       })}
     </ul>
   );
+}
+
+/** A text, or each of a list on a line of its own. */
+function Value({ value }: { value: DiffLine["value"] }) {
+  if (typeof value === "string") return <OneValue text={value} />;
+  return (
+    <ul>
+      {value.map((one, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a list may have a value twice, and does not change
+        <li key={index}>
+          <OneValue text={one} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function OneValue({ text }: { text: string }) {
+  return text === "" ? <span className="text-ink-3">""</span> : <Visible text={text} />;
 }

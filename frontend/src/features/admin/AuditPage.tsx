@@ -1,14 +1,17 @@
-import { useCallback, useMemo } from "react";
-import { getExportAuditEntriesUrl } from "#/api/oriel.gen.ts";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { type AuditEntry, getExportAuditEntriesUrl, listAuditEntries } from "#/api/oriel.gen.ts";
 import { underBase } from "#/lib/base.ts";
+import { ApiError, plainly } from "#/lib/http.ts";
 import { Blank } from "#/ui/blank.tsx";
-import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
+import { Button, buttonClass, Note, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
+import { useNarrow } from "#/ui/narrow.ts";
 import { useUrl } from "#/ui/url.ts";
+import { Visible } from "#/ui/visible.tsx";
 import { AdminFrame, Panel } from "./AdminFrame.tsx";
 import { AuditChips } from "./AuditChips.tsx";
 import { AuditSearch } from "./AuditSearch.tsx";
-import { AuditTable } from "./AuditTable.tsx";
+import { AuditSkeleton, AuditTable, unfoldOf } from "./AuditTable.tsx";
 import { AuditWindow } from "./AuditWindow.tsx";
 import { type Entries, useEntries } from "./audit-query.ts";
 import {
@@ -35,13 +38,26 @@ export function AuditPage() {
     [go, view, params.zone],
   );
   const list = useEntries(view);
+  const [exportError, setExportError] = useState<Error>();
   const { entries } = list;
+  const focusOlder = useFocusOlder(entries);
+  const unknownOutcomes = [...new Set(params.outcome)].filter(
+    (one) => !outcomes.some((known) => known === one),
+  );
+  const settled = view.entry !== undefined && entries !== undefined && !list.outdated && !list.reading;
+  const found = entries?.some(({ name }) => operationOf(name) === view.entry) ?? false;
+  // One that was here and is not any longer was excluded by a filter that was set since.
+  const [seen, setSeen] = useState<string>();
+  useEffect(() => {
+    if (found) setSeen(view.entry);
+    else if (settled && seen === view.entry) show({ entry: undefined }, { replace: true });
+  }, [found, settled, seen, view.entry, show]);
   const only = (field: AuditField, value: string) => show({ [field]: [value], entry: undefined });
   return (
     <AdminFrame page="Audit">
       <Panel
         heading="Audit"
-        count={countText(list)}
+        count={countText(list, isFiltered(view))}
         tools={
           <>
             <AuditSearch query={view.query} onQuery={(query) => show({ query })} />
@@ -59,15 +75,7 @@ export function AuditPage() {
               title="Read again"
               onClick={list.refresh}
             />
-            <a
-              href={underBase(getExportAuditEntriesUrl(auditParams(view)))}
-              download
-              className={`${buttonClass()} max-wide:order-2`}
-              title="Download every entry of this filter, one JSON object a line. The last line of a whole file says that it is complete."
-            >
-              <Icon name="download" className="-ml-0.5 text-ink-2" />
-              NDJSON
-            </a>
+            <Export view={view} onFailed={setExportError} />
           </>
         }
       >
@@ -88,6 +96,27 @@ export function AuditPage() {
             onRetry={list.refresh}
           />
         )}
+        {exportError && (
+          <ListError fact="Nothing was downloaded." error={exportError} stale={false} onRetry={undefined} />
+        )}
+        {unknownOutcomes.length > 0 && (
+          <div className="p-3">
+            <Note
+              look="warning"
+              fact={`The address asks for ${unknownOutcomes.length === 1 ? "an outcome" : "outcomes"} that there ${unknownOutcomes.length === 1 ? "is not" : "are not"}.`}
+            >
+              <Visible text={unknownOutcomes.join(", ")} /> was left out; {outcomes.join(", ")} can be asked
+              for.
+            </Note>
+          </div>
+        )}
+        {settled && !found && seen !== view.entry && (
+          <NotLoaded
+            list={list}
+            filtered={isFiltered(view)}
+            onAll={() => show({ ...wholeRecord, entry: view.entry })}
+          />
+        )}
         {!entries && !list.error && <LoadingEntries />}
         {entries?.length === 0 && (
           <NoEntries filtered={isFiltered(view)} onAll={() => show({ ...wholeRecord, entry: view.entry })} />
@@ -101,7 +130,7 @@ export function AuditPage() {
               onOpen={(entry) => show({ entry: entry && operationOf(entry.name) }, { replace: true })}
               onOnly={only}
             />
-            <Older list={list} />
+            <Older list={list} onOlder={focusOlder} />
           </>
         )}
       </Panel>
@@ -109,14 +138,104 @@ export function AuditPage() {
   );
 }
 
-function countText({ entries, hasOlder, outdated, reading }: Entries): string {
+function countText({ entries, hasOlder, outdated, reading }: Entries, filtered: boolean): string {
   if (!entries) return reading ? "Reading…" : "";
   if (outdated) return "Searching…";
-  const number = `${entries.length.toLocaleString("en")} ${entries.length === 1 ? "entry" : "entries"}`;
-  return `append-only, ${hasOlder ? "≥ " : ""}${number}`;
+  const one = entries.length === 1;
+  const number = `${hasOlder ? "≥ " : ""}${entries.length.toLocaleString("en")} ${one ? "entry" : "entries"}`;
+  return filtered ? `${number} ${one ? "matches" : "match"}` : `append-only, ${number}`;
 }
 
-function Older({ list }: { list: Entries }) {
+/** Once the older ones are there, the first of them has the focus. */
+function useFocusOlder(entries: readonly AuditEntry[] | undefined): () => void {
+  const after = useRef<number>(undefined);
+  useEffect(() => {
+    const first = after.current === undefined ? undefined : entries?.[after.current];
+    if (!first) return;
+    after.current = undefined;
+    unfoldOf(first.name)?.focus();
+  });
+  return () => {
+    after.current = entries?.length;
+  };
+}
+
+/**
+ * The same filter as a file. A browser that is refused a download says nothing that helps: it is asked
+ * first whether there would be one.
+ */
+function Export({ view, onFailed }: { view: AuditView; onFailed: (error: Error | undefined) => void }) {
+  const allowed = useRef(false);
+  const filter = auditParams(view);
+  const check = async (link: HTMLAnchorElement) => {
+    onFailed(undefined);
+    try {
+      await listAuditEntries({ ...filter, pageSize: 1 });
+    } catch (error) {
+      // What concerns the session is said over the page.
+      const told = error instanceof ApiError && plainly(error, "") !== undefined;
+      if (!told || error.code === 429) onFailed(error instanceof Error ? error : new Error(String(error)));
+      return;
+    }
+    allowed.current = true;
+    link.click();
+  };
+  return (
+    <a
+      href={underBase(getExportAuditEntriesUrl(filter))}
+      download
+      className={`${buttonClass()} max-wide:order-2`}
+      title="Download every entry of this filter, one JSON object a line. The last line of a whole file says that it is complete."
+      onClick={(event) => {
+        if (allowed.current) {
+          allowed.current = false;
+          return;
+        }
+        event.preventDefault();
+        void check(event.currentTarget);
+      }}
+    >
+      <Icon name="download" className="-ml-0.5 text-ink-2" />
+      NDJSON
+    </a>
+  );
+}
+
+/** The address names an entry that is not among those loaded. */
+function NotLoaded({ list, filtered, onAll }: { list: Entries; filtered: boolean; onAll: () => void }) {
+  const { hasOlder, older, loadingOlder } = list;
+  return (
+    <div className="p-3">
+      <Note
+        look="info"
+        fact="The entry of this address is not among those below."
+        actions={
+          <>
+            {hasOlder && (
+              <Button
+                size="small"
+                onClick={older}
+                unavailable={loadingOlder ? "They are being read." : undefined}
+              >
+                Load older entries
+              </Button>
+            )}
+            {filtered && (
+              <Button size="small" onClick={onAll}>
+                Remove the filters
+              </Button>
+            )}
+          </>
+        }
+      >
+        {hasOlder ? "It may be older than what is loaded." : !filtered && "There is none of its name."}
+        {filtered && " The filter may exclude it."}
+      </Note>
+    </div>
+  );
+}
+
+function Older({ list, onOlder }: { list: Entries; onOlder: () => void }) {
   const { hasOlder, older, loadingOlder, olderError, outdated } = list;
   if (outdated) return null;
   return (
@@ -129,7 +248,14 @@ function Older({ list }: { list: Entries }) {
         !hasOlder && "No older entries."
       )}
       {hasOlder && (
-        <Button size="small" onClick={older} unavailable={loadingOlder ? "They are being read." : undefined}>
+        <Button
+          size="small"
+          onClick={() => {
+            onOlder();
+            older();
+          }}
+          unavailable={loadingOlder ? "They are being read." : undefined}
+        >
           {loadingOlder ? "Reading…" : olderError ? "Try again" : "Load older"}
         </Button>
       )}
@@ -155,19 +281,23 @@ function NoEntries({ filtered, onAll }: { filtered: boolean; onAll: () => void }
 }
 
 function LoadingEntries() {
+  const narrow = useNarrow();
   return (
     <div role="status" aria-label="Reading the record">
-      {Array.from({ length: 10 }, (_, index) => (
-        <div
-          // biome-ignore lint/suspicious/noArrayIndexKey: the rows are alike
-          key={index}
-          className="grid h-14 grid-cols-[120px_1fr_2fr] items-center gap-4 border-b border-line px-4 last:border-b-0 wide:h-7"
-        >
-          <Skeleton width="110px" />
-          <Skeleton width="60%" />
-          <Skeleton width={index % 2 === 0 ? "70%" : "52%"} />
-        </div>
-      ))}
+      {narrow ? (
+        Array.from({ length: 10 }, (_, index) => (
+          <div
+            // biome-ignore lint/suspicious/noArrayIndexKey: the rows are alike
+            key={index}
+            className="grid h-14 grid-cols-[120px_1fr] items-center gap-4 border-b border-line px-4 last:border-b-0"
+          >
+            <Skeleton width="110px" />
+            <Skeleton width={index % 2 === 0 ? "70%" : "52%"} />
+          </div>
+        ))
+      ) : (
+        <AuditSkeleton />
+      )}
     </div>
   );
 }

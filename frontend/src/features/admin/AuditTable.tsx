@@ -1,6 +1,7 @@
 import { Fragment } from "react";
 import type { AuditEntry } from "#/api/oriel.gen.ts";
 import { dateAndTime, shortDay, timeOfDay } from "#/lib/time.ts";
+import { Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import { Visible } from "#/ui/visible.tsx";
@@ -28,20 +29,11 @@ const head = "h-7 border-b border-line px-2 text-left t-11 font-medium whitespac
 const cell = "border-b border-line px-2";
 
 function Table({ entries, outdated, open, onOpen, onOnly }: Rows) {
-  const zone = useZone();
+  const shared = sharedNames(entries);
   return (
     <table aria-busy={outdated} className="w-full border-collapse t-12 aria-busy:text-ink-3">
       <thead>
-        <tr>
-          <th className={`${head} pl-4`}>Time, {zone}</th>
-          <th className={head}>Who</th>
-          <th className={head}>Action</th>
-          <th className={`${head} w-full`}>Target and reason</th>
-          <th className={head}>Outcome</th>
-          <th className={`${head} pr-4`}>
-            <span className="sr-only">Unfold</span>
-          </th>
-        </tr>
+        <Head />
       </thead>
       <tbody>
         {entries.map((entry) => {
@@ -59,7 +51,7 @@ function Table({ entries, outdated, open, onOpen, onOnly }: Rows) {
                   <When time={entry.intentTime} />
                 </td>
                 <td className={`${cell} max-w-60 cut`}>
-                  <Who entry={entry} />
+                  <Who entry={entry} shared={shared} />
                 </td>
                 <td className={`${cell} mono-12 whitespace-nowrap`}>
                   <Visible text={entry.action} />
@@ -89,6 +81,58 @@ function Table({ entries, outdated, open, onOpen, onOnly }: Rows) {
   );
 }
 
+function Head() {
+  const zone = useZone();
+  return (
+    <tr>
+      <th className={`${head} pl-4`}>Time, {zone}</th>
+      <th className={head}>Who</th>
+      <th className={head}>Action</th>
+      <th className={`${head} w-full`}>Target and reason</th>
+      <th className={head}>Outcome</th>
+      <th className={`${head} pr-4`}>
+        <span className="sr-only">Unfold</span>
+      </th>
+    </tr>
+  );
+}
+
+/** The table before its first entries, in their places. */
+export function AuditSkeleton() {
+  return (
+    <table aria-hidden="true" className="w-full border-collapse t-12">
+      <thead>
+        <Head />
+      </thead>
+      <tbody>
+        {Array.from({ length: 10 }, (_, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the rows are alike
+          <tr key={index} className="h-7">
+            <td className={`${cell} pl-4`}>
+              <Skeleton width="110px" />
+            </td>
+            <td className={cell}>
+              <Skeleton width="88px" />
+            </td>
+            <td className={cell}>
+              <Skeleton width="88px" />
+            </td>
+            <td className={cell}>
+              <Skeleton width={index % 2 === 0 ? "70%" : "52%"} />
+            </td>
+            <td className={cell}>
+              <Skeleton width="40px" />
+            </td>
+            <td className={cell}>
+              <span className="block size-6" />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
 /** Text of the row is being selected, which ends in a click. */
 function selecting(row: Element): boolean {
   const selection = getSelection();
@@ -96,6 +140,7 @@ function selecting(row: Element): boolean {
 }
 
 function Stacked({ entries, outdated, open, onOpen, onOnly }: Rows) {
+  const shared = sharedNames(entries);
   return (
     <ul aria-busy={outdated} aria-label="Entries" className="t-12 aria-busy:text-ink-3">
       {entries.map((entry) => {
@@ -114,14 +159,14 @@ function Stacked({ entries, outdated, open, onOpen, onOnly }: Rows) {
                 </span>
                 <span className="flex flex-wrap items-baseline gap-x-2">
                   <span className="min-w-0 wrap-anywhere">
-                    <Who entry={entry} />
+                    <Who entry={entry} shared={shared} />
                   </span>
                   <span className="ml-auto mono-12 text-ink-2">
                     <When time={entry.intentTime} />
                   </span>
                 </span>
                 {(entry.target || entry.reason) && (
-                  <span className="text-ink-2 wrap-anywhere">
+                  <span className="line-clamp-2 text-ink-2 wrap-anywhere">
                     <TargetAndReason entry={entry} />
                   </span>
                 )}
@@ -149,11 +194,13 @@ function Unfold({
   shown: boolean;
   onOpen: (entry: AuditEntry | undefined) => void;
 }) {
+  const zone = useZone();
   return (
     <button
       type="button"
       aria-expanded={shown}
-      aria-label={`${entry.action} by ${entry.actor}`}
+      aria-label={`${entry.action} by ${entry.actor}, ${shortDay(entry.intentTime, zone)} ${timeOfDay(entry.intentTime, zone)}`}
+      data-entry={operationOf(entry.name)}
       className="grid size-10 place-items-center rounded-2 text-ink-2 hover:bg-active hover:text-ink wide:size-6"
       onClick={(event) => {
         // The row has the same click.
@@ -175,25 +222,68 @@ function When({ time }: { time: string }) {
   );
 }
 
-/** A person with the highest role they had, a program with what it was. */
-function Who({ entry: { actor, actorKind, roles } }: { entry: AuditEntry }) {
+/** A person with the highest role they had, a program with what it was; with the id where a name is of several. */
+function Who({ entry, shared }: { entry: AuditEntry; shared: ReadonlySet<string> }) {
+  const { actor, actorId, actorKind, roles } = entry;
   const as = actorKind === "person" ? (roles.at(-1) ?? "no role") : actorKind;
   return (
     <>
       <Visible text={actor} /> <span className="text-ink-3">{as}</span>
+      {shared.has(actor) && (
+        <span className="mono-11 text-ink-3" title={actorId}>
+          {" "}
+          <Visible text={actorId.slice(actorId.lastIndexOf("#") + 1)} />
+        </span>
+      )}
     </>
   );
 }
 
-function TargetAndReason({ entry: { target, reason } }: { entry: AuditEntry }) {
+/** Names that more than one actor has among these. */
+function sharedNames(entries: readonly AuditEntry[]): ReadonlySet<string> {
+  const ids = new Map<string, string>();
+  const shared = new Set<string>();
+  for (const { actor, actorId } of entries) {
+    if ((ids.get(actor) ?? actorId) !== actorId) shared.add(actor);
+    ids.set(actor, actorId);
+  }
+  return shared;
+}
+
+/** What a token was called, which its number does not tell. */
+function calledOf({ target, before, after }: AuditEntry): string {
+  if (!target.startsWith("tokens/")) return "";
+  const name = after?.displayName ?? before?.displayName;
+  return typeof name === "string" ? name : "";
+}
+
+function TargetAndReason({ entry }: { entry: AuditEntry }) {
+  const { target, reason } = entry;
+  const called = calledOf(entry);
   return (
     <>
       <Visible text={target} />
+      {called !== "" && (
+        <>
+          {" "}
+          <span className="font-medium text-ink">
+            <Visible text={called} />
+          </span>
+        </>
+      )}
       {reason !== "" && (
         <span className="text-ink-3">
           {target !== "" && " "}“<Visible text={reason} />”
         </span>
       )}
     </>
+  );
+}
+
+/** The button that unfolds an entry. */
+export function unfoldOf(name: string): HTMLElement | undefined {
+  const operation = operationOf(name);
+  return [...document.querySelectorAll<HTMLElement>("[data-entry]")].find(
+    ({ dataset }) => dataset.entry === operation,
   );
 }

@@ -43,6 +43,7 @@ export function AuditWindow({
         until={until}
         presets={presets}
         usual={undefined}
+        things="entries"
         onChoose={(nextFrom, nextUntil) => {
           setOpen(false);
           onChange(nextFrom, nextUntil);

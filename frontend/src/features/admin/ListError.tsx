@@ -12,7 +12,8 @@ export function ListError({
   error: Error;
   /** Rows of an earlier answer stand below. */
   stale: boolean;
-  onRetry: () => void;
+  /** Undefined where what was asked for is asked for by the person again. */
+  onRetry: (() => void) | undefined;
 }) {
   // Over the page it is said what to do about it.
   if (stale && error instanceof ApiError && error.signedOut) return null;
@@ -23,6 +24,7 @@ export function ListError({
         fact={fact}
         codes={error instanceof ApiError ? codesOf(error) : error.name}
         actions={
+          onRetry &&
           mayHelp(error) && (
             <Button size="small" icon="refresh" onClick={onRetry}>
               Try again

@@ -21,7 +21,7 @@ test("an entry stands on a line, and unfolds to all that is on the record", asyn
   expect(row?.textContent).toContain("admin-1 admin");
   expect(row?.textContent).toContain("tokens/7 “sensor rollout”");
   screen.getByText("append-only, 1 entry");
-  const unfold = screen.getByRole("button", { name: "token.create by admin-1" });
+  const unfold = screen.getByRole("button", { name: "token.create by admin-1, 30 Nov 20:28:40.771" });
   expect(unfold.getAttribute("aria-expanded")).toBe("false");
   fireEvent.click(unfold);
   await waitFor(() => expect(location.search).toContain("entry=a"));
@@ -124,4 +124,91 @@ test("older entries come when asked for, and where they do not those above stay"
   fireEvent.click(screen.getByRole("button", { name: "Try again" }));
   await screen.findByText("append-only, 2 entries");
   screen.getByText("No older entries.");
+  expect(document.activeElement?.getAttribute("data-entry")).toBe("a");
+});
+
+test("a token is told by its name beside its number, and people of one name by their ids", async () => {
+  openApp("/admin/audit", {
+    ...admin,
+    "GET /v1/auditEntries": ok({
+      entries: [
+        auditEntry("a", { after: { displayName: "valve-controller", scopes: ["events:read", "operate"] } }),
+        auditEntry("b", { action: "token.revoke", before: { displayName: "old" }, actorId: "issuer#second" }),
+        auditEntry("c", { actor: "ada", actorId: "issuer#ada" }),
+      ],
+    }),
+  });
+  const [, a, b, c] = (await screen.findAllByRole("row")).map(({ textContent }) => textContent);
+  expect(a).toContain("tokens/7 valve-controller “sensor rollout”");
+  expect(b).toContain("tokens/7 old “");
+  expect(a).toContain("admin-1 admin admin");
+  expect(b).toContain("admin-1 admin second");
+  expect(c).not.toContain("admin ada");
+  fireEvent.click(screen.getAllByRole("button", { name: /^token.create by admin-1/ })[0] as HTMLElement);
+  const list = await screen.findByRole("list", { name: "Before and after" });
+  expect(within(list).getByText("events:read").tagName).toBe("LI");
+  fireEvent.click(screen.getByRole("button", { name: "Only actor issuer#admin" }));
+  await waitFor(() => expect(location.search).toBe("?actor=issuer%23admin"));
+});
+
+test("an entry of the address that is not loaded is said, and older ones are offered", async () => {
+  openApp("/admin/audit?entry=old", {
+    ...admin,
+    "GET /v1/auditEntries": ({ url }) =>
+      url.searchParams.has("pageToken")
+        ? Response.json({ entries: [auditEntry("old", { address: "192.0.2.99" })] })
+        : Response.json({ entries: [auditEntry("new")], nextPageToken: "older" }),
+  });
+  await screen.findByText("The entry of this address is not among those below.");
+  fireEvent.click(screen.getByRole("button", { name: "Load older entries" }));
+  await screen.findByText("192.0.2.99");
+  expect(screen.queryByText("The entry of this address is not among those below.")).toBeNull();
+  expect(location.search).toBe("?entry=old");
+});
+
+test("an entry that a filter excludes is let go", async () => {
+  openApp("/admin/audit", {
+    ...admin,
+    "GET /v1/auditEntries": ({ url }) =>
+      Response.json({ entries: url.searchParams.has("outcome") ? [auditEntry("b")] : [auditEntry("a")] }),
+  });
+  fireEvent.click(await screen.findByRole("button", { name: /^token.create by/ }));
+  await waitFor(() => expect(location.search).toBe("?entry=a"));
+  fireEvent.click(screen.getByRole("button", { name: "refused" }));
+  await waitFor(() => expect(location.search).toBe("?outcome=refused"));
+  screen.getByText("1 entry matches");
+});
+
+test("an outcome that there is not is said", async () => {
+  openApp("/admin/audit?outcome=bogus", {
+    ...admin,
+    "GET /v1/auditEntries": ok({ entries: [auditEntry("a")] }),
+  });
+  await screen.findByText("The address asks for an outcome that there is not.");
+});
+
+test("a download that would be refused says why in the page, and is not begun", async () => {
+  const answers: Record<string, () => Response> = {
+    ...admin,
+    "GET /v1/auditEntries": ok({ entries: [auditEntry("a")] }),
+  };
+  openApp("/admin/audit", answers);
+  const link = await screen.findByRole("link", { name: "NDJSON" });
+  answers["GET /v1/auditEntries"] = () => refused(400, "INVALID_PARAMETER");
+  expect(fireEvent.click(link)).toBe(false);
+  await screen.findByText("Nothing was downloaded.");
+  answers["GET /v1/auditEntries"] = () => refused(401, "SESSION_EXPIRED");
+  fireEvent.click(link);
+  await screen.findByRole("alertdialog", { name: "You were signed out." });
+  expect(screen.queryByText("Nothing was downloaded.")).toBeNull();
+  answers["GET /v1/auditEntries"] = ok({ entries: [] });
+  const begun = new Promise<boolean>((resolve) => {
+    link.addEventListener("click", (event) => {
+      setTimeout(() => {
+        if (!event.defaultPrevented) resolve(true);
+      });
+    });
+  });
+  fireEvent.click(link);
+  expect(await begun).toBe(true);
 });

@@ -17,7 +17,15 @@ test("what changed stands as it was and as it is, what did not once", () => {
 
 test("what came and what went", () => {
   expect(lines({ a: 1 }, { b: 2 })).toEqual(["- a 1", "+ b 2"]);
-  expect(lines(undefined, { scopes: ["a", "b"], none: null })).toEqual(['+ scopes ["a","b"]', "+ none null"]);
+  expect(diff(undefined, { scopes: ["a", { b: 1 }], none: null, empty: [] })).toEqual([
+    { kind: "added", key: "scopes", value: ["a", '{"b":1}'] },
+    { kind: "added", key: "none", value: "null" },
+    { kind: "added", key: "empty", value: "[]" },
+  ]);
+  expect(lines({ a: ["x"] }, { a: ["x"] })).toEqual(["  a x"]);
+  expect(lines({ a: ["x"] }, { a: ["x", "y"] })).toEqual(["- a x", "+ a x,y"]);
+  // A list of one text is not that text.
+  expect(lines({ a: '["x"]' }, { a: ["x"] })).toHaveLength(2);
   expect(lines({ a: "x" }, undefined)).toEqual(["- a x"]);
   expect(lines(undefined, undefined)).toEqual([]);
 });

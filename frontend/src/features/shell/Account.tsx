@@ -1,7 +1,10 @@
+import { useState } from "react";
 import type { Session } from "#/api/oriel.gen.ts";
 import { roleOf } from "#/lib/roles.ts";
 import { dateAndTime, lengthText } from "#/lib/time.ts";
+import { Button } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
+import { Dialog, DialogFooter } from "#/ui/dialog.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Menu } from "#/ui/popover.tsx";
 import { Visible } from "#/ui/visible.tsx";
@@ -13,6 +16,7 @@ import { useSignOut } from "./useSignOut.ts";
 export function Account({ session }: { session: Session }) {
   const leave = useSignOut();
   const copy = useCopy();
+  const [asking, setAsking] = useState(false);
   const role = roleOf(session) ?? (session.kind === "person" ? "no role" : session.kind);
   const ways = [
     {
@@ -22,8 +26,8 @@ export function Account({ session }: { session: Session }) {
     },
     {
       label: "Sign out everywhere",
-      icon: "leave" as const,
-      onSelect: () => leave.mutate({ everywhere: true }),
+      icon: "leaveAll" as const,
+      onSelect: () => setAsking(true),
     },
   ];
   const identity = [
@@ -53,6 +57,29 @@ export function Account({ session }: { session: Session }) {
           ),
         }}
       />
+      {asking && (
+        <Dialog alert heading="Sign out everywhere?" onClose={() => setAsking(false)}>
+          {(close) => (
+            <>
+              <p className="px-5 pt-2 pb-4 text-ink-2">
+                Every session of yours ends, in all browsers, and this one too.
+              </p>
+              <DialogFooter>
+                <Button onClick={close}>Stay</Button>
+                <Button
+                  look="danger"
+                  onClick={() => {
+                    close();
+                    leave.mutate({ everywhere: true });
+                  }}
+                >
+                  Sign out everywhere
+                </Button>
+              </DialogFooter>
+            </>
+          )}
+        </Dialog>
+      )}
       {leave.error && (
         <div className="fixed inset-x-4 top-14 z-50 mx-auto max-w-110 rounded-2 shadow-pop">
           <SignOutFailed leave={leave} />

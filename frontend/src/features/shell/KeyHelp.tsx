@@ -1,7 +1,9 @@
+import { useRouterState } from "@tanstack/react-router";
 import { useEffect, useId, useRef } from "react";
 import { Button, Kbd } from "#/ui/controls.tsx";
 import { useKeysSwitch } from "#/ui/keys.tsx";
 
+/** Of the search page; the other pages have none of their own. */
 const keys: readonly { what: string; keys: readonly string[] }[] = [
   { what: "Search", keys: ["/"] },
   { what: "Run the query", keys: ["Enter"] },
@@ -16,10 +18,13 @@ const keys: readonly { what: string; keys: readonly string[] }[] = [
   { what: "Only it", keys: ["o"] },
   { what: "Copy it", keys: ["c"] },
   { what: "First, last row", keys: ["Home", "End"] },
-  { what: "All keys", keys: ["?"] },
 ];
 
+const everywhere: typeof keys = [{ what: "All keys", keys: ["?"] }];
+
 export function KeyHelp({ onClose }: { onClose: () => void }) {
+  const searching = useRouterState({ select: ({ location }) => location.pathname === "/explore" });
+  const shown = searching ? [...keys, ...everywhere] : everywhere;
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
   const { on, setOn } = useKeysSwitch();
@@ -37,7 +42,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
         Keyboard
       </h2>
       <dl className="grid gap-x-8 gap-y-1 px-5 py-3 t-12 wide:grid-cols-2">
-        {keys.map((entry) => (
+        {shown.map((entry) => (
           <div key={entry.what} className="flex h-6 items-center gap-1">
             <dt className="flex-1 text-ink-2">{entry.what}</dt>
             {entry.keys.map((key) => (
@@ -48,6 +53,9 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
           </div>
         ))}
       </dl>
+      {!searching && (
+        <p className="px-5 pb-3 t-12 text-ink-3">This page has no keys of its own; the search has.</p>
+      )}
       <footer className="flex items-center gap-2 border-t border-line px-5 py-3 t-12">
         <label className="flex flex-1 items-center gap-2 text-ink-2">
           <input

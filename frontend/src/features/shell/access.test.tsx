@@ -200,6 +200,36 @@ describe("a session that ends while a page is open", () => {
   });
 });
 
+test("signing out everywhere asks first", async () => {
+  let sent: unknown;
+  openApp("/admin/tokens", {
+    "GET /v1/session": ok(session("admin")),
+    "GET /v1/tokens": ok(empty),
+    "POST /v1/session:signOut": ({ body }) => {
+      sent = body;
+      return refused(503, "DATABASE_UNAVAILABLE");
+    },
+  });
+  const open = async () => {
+    fireEvent.click(await screen.findByRole("button", { name: "Account: admin-1, admin" }));
+    fireEvent.click(screen.getByRole("menuitem", { name: "Sign out everywhere", hidden: true }));
+    return within(await alert());
+  };
+  fireEvent.click((await open()).getByRole("button", { name: "Stay" }));
+  expect(screen.queryByRole("alertdialog")).toBeNull();
+  expect(sent).toBeUndefined();
+  fireEvent.click((await open()).getByRole("button", { name: "Sign out everywhere" }));
+  await screen.findByText("You are still signed in.");
+  expect(sent).toEqual({ everywhere: true });
+});
+
+test("the keys that are listed are those of the page", async () => {
+  openApp("/admin/tokens", { "GET /v1/session": ok(session("admin")), "GET /v1/tokens": ok(empty) });
+  fireEvent.click(await screen.findByRole("button", { name: "Keyboard shortcuts" }));
+  screen.getByText("All keys");
+  expect(screen.queryByText("New snapshot")).toBeNull();
+});
+
 describe("without the role", () => {
   test("nobody without any sees a page, but who they are and whom to ask", async () => {
     const { asked } = openApp("/explore", { "GET /v1/session": ok(session("none")) });
