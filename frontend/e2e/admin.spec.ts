@@ -116,6 +116,47 @@ test.describe("an admin", () => {
     await expect(page).toHaveURL(/\/admin\/tokens$/);
   });
 
+  test("is asked before a token is left that was not copied, within the app and out of it", async ({
+    page,
+    faults,
+  }) => {
+    const name = `slip-${randomUUID()}`;
+    await page.goto("/explore");
+    await page.getByRole("link", { name: "Admin" }).click();
+    await page.getByRole("button", { name: "New token" }).click();
+    const form = page.getByRole("form", { name: "New token" });
+    await form.getByLabel("Name").fill(name);
+    await form.getByLabel("Reason").fill("to be left");
+    await form.getByLabel("events:read").check();
+    await form.getByRole("button", { name: "Make token" }).click();
+    const secret = page.getByText(secretPattern);
+    await expect(secret).toBeVisible();
+    // What changes the same page does not ask.
+    await page.getByLabel("Name or prefix").fill(name);
+    await expect(page).toHaveURL(new RegExp(`q=${name}`));
+    const question = page.getByRole("alertdialog", { name: "The token was not copied" });
+    await page.getByRole("link", { name: "Explore" }).click();
+    await question.getByRole("button", { name: "Stay" }).click();
+    await expect(question).toBeHidden();
+    await expect(secret).toBeVisible();
+    await page.evaluate(() => history.go(-2));
+    await expect(question).toBeVisible();
+    await page.keyboard.press("Escape");
+    await expect(secret).toBeVisible();
+    await page.evaluate(() => location.assign("/explore"));
+    await expect.poll(() => faults).toEqual(["dialog: "]);
+    faults.length = 0;
+    await expect(secret).toBeVisible();
+
+    await page.getByRole("link", { name: "Explore" }).click();
+    await question.getByRole("button", { name: "Leave without it" }).click();
+    await expect(page).toHaveURL(/\/explore/);
+    await page.goto(`/admin/tokens?q=${name}`);
+    await page.getByRole("link", { name: /^tokens\/\d+$/ }).click();
+    await expect(page).toHaveURL(/\/admin\/audit\?target=tokens\/\d+$/);
+    await expect(row(page, "token.create")).toContainText(name);
+  });
+
   test("finds tokens by name and by prefix, and by their state", async ({ page }) => {
     const name = `needle-${randomUUID()}`;
     await make(name, "to be found");

@@ -155,6 +155,8 @@ export function TokensPage() {
           settled={tokens !== undefined && !list.outdated}
           onRevoked={(name) => {
             next.current = { revoked: name };
+            // Its secret is of no more use.
+            setMade((all) => all.filter(({ created }) => created.token.name !== name));
           }}
           onClose={() => show({ revoking: undefined }, { replace: true })}
         />
