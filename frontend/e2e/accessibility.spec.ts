@@ -2,6 +2,9 @@ import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { drawer, expect, openRow, rows, test, uniqueWord } from "./fixtures.ts";
 
+// Axe reads each page whole, many times in a test.
+test.describe.configure({ timeout: 180_000 });
+
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 async function violations(page: Page): Promise<string[]> {
