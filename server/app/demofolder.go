@@ -146,7 +146,7 @@ func demoTokens(ctx context.Context, cfg config.Config, known *demoFile) error {
 				Action: audit.ActionTokenCreate, Outcome: audit.Done,
 				Actor:  audit.Actor{Kind: "system", ID: "system", Name: "oriel demo"},
 				Target: fmt.Sprintf("tokens/%d", token.ID), Reason: "for the first steps with the demo",
-				After: map[string]any{"name": token.Name, "scopes": token.Scopes},
+				After: token.Recorded(),
 			})
 		})
 		if err != nil {

@@ -71,7 +71,7 @@ func CreateToken(ctx context.Context, cfg config.Config, out io.Writer, n NewTok
 			return err
 		}
 		_, secret, err := tokens.Create(ctx, made, func(ctx context.Context, tx pgx.Tx, t *auth.Token) error {
-			return op.Done(ctx, tx, auth.TokenName(t.ID), nil, recorded(t))
+			return op.Done(ctx, tx, auth.TokenName(t.ID), nil, t.Recorded())
 		})
 		if err != nil {
 			return errors.Join(err, op.End(ctx, err))
@@ -122,7 +122,7 @@ func RevokeToken(ctx context.Context, cfg config.Config, out io.Writer, token To
 			return err
 		}
 		_, err = tokens.Revoke(ctx, id, actor(), func(ctx context.Context, tx pgx.Tx, t *auth.Token) error {
-			return op.Done(ctx, tx, "", map[string]any{"state": auth.TokenActive}, map[string]any{"state": auth.TokenRevoked})
+			return op.Done(ctx, tx, "", t.Unrevoked().Recorded(), t.Recorded())
 		})
 		if err != nil {
 			return errors.Join(err, op.End(ctx, err))
@@ -143,16 +143,4 @@ func withTokens(ctx context.Context, cfg config.Config, do func(*auth.Tokens, *a
 	tokens := auth.NewTokens(pool, slog.New(slog.DiscardHandler), reg)
 	defer tokens.Close()
 	return do(tokens, audit.New(pool, reg))
-}
-
-// recorded is a token as the record keeps it.
-func recorded(t *auth.Token) map[string]any {
-	after := map[string]any{"displayName": t.Name, "prefix": t.Prefix, "scopes": t.Scopes}
-	if len(t.SourcePrefixes) > 0 {
-		after["sourcePrefixes"] = t.SourcePrefixes
-	}
-	if t.Expires != nil {
-		after["expireTime"] = t.Expires.UTC().Format(time.RFC3339)
-	}
-	return after
 }

@@ -38,6 +38,32 @@ type Token struct {
 	RevokedBy                  string
 }
 
+// Recorded is what the audit record keeps of a token; never its secret.
+func (t *Token) Recorded() map[string]any {
+	instant := func(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
+	o := map[string]any{"displayName": t.Name, "scopes": t.Scopes}
+	if t.Prefix != "" {
+		o["prefix"] = t.Prefix
+	}
+	if len(t.SourcePrefixes) > 0 {
+		o["sourcePrefixes"] = t.SourcePrefixes
+	}
+	if t.Expires != nil {
+		o["expireTime"] = instant(*t.Expires)
+	}
+	if t.Revoked != nil {
+		o["revokeTime"], o["revokedBy"] = instant(*t.Revoked), t.RevokedBy
+	}
+	return o
+}
+
+// Unrevoked is a revoked token as it was before.
+func (t *Token) Unrevoked() *Token {
+	was := *t
+	was.Revoked, was.RevokedBy = nil, ""
+	return &was
+}
+
 func tokenOf(r db.GetTokenRow) *Token {
 	t := &Token{
 		ID: r.ID, Prefix: r.Prefix, Name: r.Name, Scopes: r.Scopes, SourcePrefixes: r.SourcePrefixes, State: TokenActive,

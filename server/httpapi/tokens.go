@@ -45,13 +45,13 @@ func (h *handlers) CreateToken(ctx context.Context, req CreateTokenRequestObject
 	}
 	op, err := s.intend(ctx, call, audit.Entry{
 		Action: audit.ActionTokenCreate, Target: "tokens", Reason: req.Body.Reason,
-		After: tokenObject(&auth.Token{Name: n.Name, Scopes: n.Scopes, SourcePrefixes: n.SourcePrefixes, Expires: n.Expires}),
+		After: (&auth.Token{Name: n.Name, Scopes: n.Scopes, SourcePrefixes: n.SourcePrefixes, Expires: n.Expires}).Recorded(),
 	})
 	if err != nil {
 		return nil, err
 	}
 	made, secret, err := s.deps.TokenAdmin.Create(ctx, n, func(ctx context.Context, tx pgx.Tx, t *auth.Token) error {
-		return op.Done(ctx, tx, auth.TokenName(t.ID), nil, tokenObject(t))
+		return op.Done(ctx, tx, auth.TokenName(t.ID), nil, t.Recorded())
 	})
 	if err != nil {
 		return nil, s.ended(ctx, call, op, err)
@@ -71,32 +71,12 @@ func (h *handlers) RevokeToken(ctx context.Context, req RevokeTokenRequestObject
 		return nil, err
 	}
 	ended, err := s.deps.TokenAdmin.Revoke(ctx, id, call.principal.Name, func(ctx context.Context, tx pgx.Tx, t *auth.Token) error {
-		was := *t
-		was.Revoked, was.RevokedBy = nil, ""
-		return op.Done(ctx, tx, "", tokenObject(&was), tokenObject(t))
+		return op.Done(ctx, tx, "", t.Unrevoked().Recorded(), t.Recorded())
 	})
 	if err != nil {
 		return nil, s.ended(ctx, call, op, err)
 	}
 	return RevokeToken200JSONResponse(token(ended)), nil
-}
-
-// tokenObject is what the record keeps of a token.
-func tokenObject(t *auth.Token) map[string]any {
-	o := map[string]any{"displayName": t.Name, "scopes": t.Scopes}
-	if t.Prefix != "" {
-		o["prefix"] = t.Prefix
-	}
-	if len(t.SourcePrefixes) > 0 {
-		o["sourcePrefixes"] = t.SourcePrefixes
-	}
-	if t.Expires != nil {
-		o["expireTime"] = instant(*t.Expires)
-	}
-	if t.Revoked != nil {
-		o["revokeTime"], o["revokedBy"] = instant(*t.Revoked), t.RevokedBy
-	}
-	return o
 }
 
 func token(t *auth.Token) Token {
