@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"oriel/server/failpoint"
+
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -24,6 +26,7 @@ func (s *session) revoked(_ context.Context, _ *kgo.Client, gone map[string][]in
 	ps := gone[s.c.cfg.Topic]
 	if len(ps) > 0 {
 		s.c.log.Info("partitions revoked", "partitions", ps)
+		failpoint.Hit("con.in_revoke")
 	}
 	bounded, cancel := context.WithTimeout(s.work, drainIn)
 	defer cancel()
@@ -135,12 +138,14 @@ func (s *session) commitOffsets(ctx context.Context, held []holding) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, offsetCommitIn)
 	defer cancel()
+	failpoint.Hit("con.before_kcommit")
 	failed, err := s.commitSync(ctx, offsets)
 	if err != nil {
 		s.c.metrics.offsetErrors.Inc()
 		s.c.log.Info("Kafka did not take the offsets; the checkpoints have them", "error", err)
 		return
 	}
+	failpoint.Hit("con.after_kcommit")
 	for _, h := range held {
 		o, ok := offsets[h.part]
 		switch e := failed[h.part]; {

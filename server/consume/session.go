@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"oriel/server/failpoint"
 	"oriel/server/lexicon"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -171,6 +172,9 @@ func (s *session) pollAll(ctx context.Context) {
 		if fetches.IsClientClosed() {
 			cancel()
 			return
+		}
+		if !fetches.Empty() {
+			failpoint.Hit("con.after_poll")
 		}
 		s.dispatch(fetches, poll)
 		s.cl.AllowRebalance()

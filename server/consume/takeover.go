@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"oriel/server/db"
+	"oriel/server/failpoint"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -126,6 +127,9 @@ func (s *session) claim(ctx context.Context, ps []int32) (map[int32]claim, error
 	s.mu.Unlock()
 	claims, err := s.take(ctx, id, ps)
 	if err != nil {
+		return nil, err
+	}
+	if err := failpoint.Error("con.taken_over"); err != nil {
 		return nil, err
 	}
 	bounds, err := s.bounds(ctx, ps)

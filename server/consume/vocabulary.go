@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"oriel/server/db"
+	"oriel/server/failpoint"
 	"oriel/server/lexicon"
 
 	"github.com/jackc/pgx/v5"
@@ -109,6 +110,7 @@ func (c *Consumer) storeVocabulary(ctx context.Context, v *vocabulary) error {
 			return err
 		}
 	}
+	failpoint.Hit("con.words_stored") // a transaction of their own, before the batch's
 	for h := range v.terms {
 		c.seen.addTerm(h)
 	}
@@ -264,6 +266,7 @@ func (c *Consumer) ensureDays(ctx context.Context, want []int64) error {
 		}
 	}
 	if ledger || len(events) > 0 {
+		failpoint.Hit("con.days_made")
 		c.days.made(events, today)
 	}
 	return nil

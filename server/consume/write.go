@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"oriel/server/failpoint"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -84,11 +86,17 @@ func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error
 	if err := a.begin(ctx, conn); err != nil {
 		return err
 	}
+	if err := failpoint.Error("con.tx_begun"); err != nil {
+		return err
+	}
 	insert := a.insertStaged
 	if alone {
 		insert = a.insertAlone
 	}
 	if err := insert(ctx, conn); err != nil {
+		return err
+	}
+	if err := failpoint.Error("con.tx_half"); err != nil {
 		return err
 	}
 	if err := a.judge(ctx, conn); err != nil {
@@ -97,7 +105,15 @@ func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error
 	if err := a.account(ctx, conn); err != nil {
 		return err
 	}
-	return a.end(ctx, conn)
+	if len(a.letters) > 0 {
+		failpoint.Hit("dlq.after_insert")
+	}
+	failpoint.Hit("con.before_commit")
+	if err := a.end(ctx, conn); err != nil {
+		return err
+	}
+	failpoint.Hit("con.after_commit")
+	return nil
 }
 
 // begin takes the checkpoint first: a fenced owner fails before it does any work, and the row's lock
@@ -131,6 +147,7 @@ func (a *attempt) insertStaged(ctx context.Context, conn *pgxpool.Conn) error {
 	if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyStage); err != nil {
 		return fmt.Errorf("stage the rows: %w", err)
 	}
+	failpoint.Hit("con.staged")
 	rows, err := conn.Query(ctx, moveStage, a.pos.log, a.pos.part, a.commit, int16(facetsVersion))
 	if err != nil {
 		return fmt.Errorf("insert the rows: %w", err)
