@@ -88,6 +88,10 @@ type Kafka struct {
 // Store is what is kept and for how long.
 type Store struct {
 	Retention Days `env:"ORIEL_RETENTION" envDefault:"91d"`
+	// A partition stops where more than BreakerRatio of the last 1,000 records, and at least BreakerLetters
+	// within a minute, became dead letters. A ratio of 1 is never.
+	BreakerRatio   float64 `env:"ORIEL_BREAKER_RATIO" envDefault:"0.5"`
+	BreakerLetters int     `env:"ORIEL_BREAKER_LETTERS" envDefault:"500"`
 }
 
 // Log is the process's own log.
@@ -202,7 +206,7 @@ func named(err error) error {
 			}
 			accepted := map[string]string{
 				"time.Duration": "a duration such as 10s", "config.Days": "days such as 91d",
-				"bool": "true or false", "int": "a whole number", "int32": "a whole number", "int64": "a whole number",
+				"bool": "true or false", "float64": "a number such as 0.5", "int": "a whole number", "int32": "a whole number", "int64": "a whole number",
 				"netip.Prefix": "networks such as 10.0.0.0/8,192.0.2.7/32", "[]netip.Prefix": "networks such as 10.0.0.0/8,192.0.2.7/32",
 			}[parse.Type.String()]
 			errs[i] = &unreadable{f.name, fmt.Errorf("%w; accepted is %s", parse.Err, accepted)}

@@ -40,6 +40,14 @@ type Config struct {
 	// StallAfter is how long a partition may have records and make no progress, with nothing to blame,
 	// before the client is rebuilt (60 s).
 	StallAfter time.Duration
+
+	// The breaker stops a partition where more than BreakerRatio (0.5; 1 is never) of the consumer's last
+	// BreakerWindow (1,000) records became dead letters, and at least BreakerLetters (500) of them within
+	// BreakerWithin (1 min).
+	BreakerRatio   float64
+	BreakerWindow  int
+	BreakerLetters int
+	BreakerWithin  time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -58,6 +66,16 @@ func (c Config) withDefaults() Config {
 	def(&c.Retention, 91*24*time.Hour)
 	def(&c.WatchEvery, time.Second)
 	def(&c.StallAfter, time.Minute)
+	def(&c.BreakerWithin, time.Minute)
+	if c.BreakerRatio <= 0 {
+		c.BreakerRatio = 0.5
+	}
+	if c.BreakerWindow <= 0 {
+		c.BreakerWindow = 1000
+	}
+	if c.BreakerLetters <= 0 {
+		c.BreakerLetters = 500
+	}
 	if c.Facets == nil {
 		c.Facets = map[string]string{
 			facetDevice: "data.deviceId", facetRoom: "data.roomId",
@@ -80,6 +98,7 @@ type Consumer struct {
 	decode  func(cloudevents.Record) (*cloudevents.Event, []cloudevents.Header, error)
 	days    *days
 	seen    *seen
+	breaker *breaker
 	// vocabulary holds one token while a worker stores new words.
 	vocabulary chan struct{}
 
@@ -108,6 +127,7 @@ func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg p
 		decode:  cloudevents.DecodeRecord,
 		days:    newDays(),
 		seen:    newSeen(),
+		breaker: newBreaker(cfg),
 		stalls:  map[int32]stall{},
 
 		vocabulary: make(chan struct{}, 1),

@@ -2,6 +2,9 @@ package consume
 
 import (
 	"context"
+	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -141,8 +144,7 @@ func (s *session) commitOffsets(ctx context.Context, held []holding) {
 	failpoint.Hit("con.before_kcommit")
 	failed, err := s.commitSync(ctx, offsets)
 	if err != nil {
-		s.c.metrics.offsetErrors.Inc()
-		s.c.log.Info("Kafka did not take the offsets; the checkpoints have them", "error", err)
+		s.offsetsFailed(err, "partitions", slices.Collect(maps.Keys(offsets)))
 		return
 	}
 	failpoint.Hit("con.after_kcommit")
@@ -153,10 +155,21 @@ func (s *session) commitOffsets(ctx context.Context, held []holding) {
 		case e == nil:
 			h.owner.hint = o.Offset
 		default:
-			s.c.metrics.offsetErrors.Inc()
-			s.c.log.Info("Kafka did not take an offset; the checkpoint has it", "partition", h.part, "error", e)
+			s.offsetsFailed(e, "partition", h.part)
 		}
 	}
+}
+
+// offsetsFailed counts and tells what became of offsets, by the table of kafkaerrors.go.
+func (s *session) offsetsFailed(err error, which string, partitions any) {
+	r := diagnoseOffsets(err)
+	s.c.metrics.offsetErrors.WithLabelValues(r.fate.String()).Inc()
+	level := slog.LevelInfo
+	if r.fate == offsetsRefused {
+		level = slog.LevelError
+	}
+	s.c.log.Log(context.Background(), level, "Kafka did not take offsets; the checkpoints have them",
+		which, partitions, "fate", r.fate.String(), "why", r.why, "error", err)
 }
 
 func (s *session) commitSync(ctx context.Context, offsets map[int32]kgo.EpochOffset) (failed map[int32]error, err error) {

@@ -33,6 +33,9 @@ func (c Config) limits() map[string]float64 {
 		"idle_transaction_seconds": idleTimeout.Seconds(), "finish_seconds": finishIn.Seconds(),
 		"backoff_seconds": backoffCap.Seconds(), "drain_seconds": drainIn.Seconds(),
 		"rebalance_seconds": rebalanceTimeout.Seconds(), "stall_seconds": c.StallAfter.Seconds(),
+
+		"breaker_ratio": c.BreakerRatio, "breaker_records": float64(c.BreakerWindow), "breaker_letters": float64(c.BreakerLetters),
+		"breaker_seconds": c.BreakerWithin.Seconds(),
 	}
 }
 

@@ -2,7 +2,6 @@ package consume
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -11,7 +10,6 @@ import (
 	"oriel/server/lexicon"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -63,7 +61,7 @@ type session struct {
 type ownership struct {
 	gone   bool    // it ended, or is about to: nothing may begin under it
 	worker *worker // nil while the partition is stuck or being taken over again
-	stuck  string  // gap or fatal
+	stuck  string  // gap, fatal or tripped
 	hint   int64   // what Kafka's group offset was when we took over
 }
 
@@ -176,16 +174,16 @@ func (s *session) pollAll(ctx context.Context) {
 		if !fetches.Empty() {
 			failpoint.Hit("con.after_poll")
 		}
-		s.dispatch(fetches, poll)
+		s.dispatch(fetches)
 		s.cl.AllowRebalance()
 		cancel()
 	}
 }
 
-func (s *session) dispatch(fetches kgo.Fetches, poll context.Context) {
+func (s *session) dispatch(fetches kgo.Fetches) {
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		if p.Err != nil {
-			s.fetchFailed(p.Topic, p.Partition, p.Err, poll)
+			s.fetchFailed(p.Topic, p.Partition, p.Err)
 		}
 		if len(p.Records) == 0 || p.Topic != s.c.cfg.Topic {
 			return
@@ -202,31 +200,29 @@ func (s *session) dispatch(fetches kgo.Fetches, poll context.Context) {
 	})
 }
 
-// fetchFailed acts on an error of a fetch. Most are the client's to retry.
-func (s *session) fetchFailed(topic string, partition int32, err error, poll context.Context) {
-	var lost *kgo.ErrDataLoss
-	var group *kgo.ErrGroupSession
-	var tooLarge *kgo.ErrDecompressTooLarge
-	log := s.c.log.With("topic", topic, "partition", partition, "error", err)
-	switch {
-	case poll.Err() != nil && errors.Is(err, poll.Err()):
-	case errors.As(err, &group):
-		log.Info("the group session ended; the client joins again")
-		s.c.status.waiting(fit(group.Error(), 300))
-	case errors.Is(err, kerr.OffsetOutOfRange):
-		log.Error("the checkpoint is outside of the partition's log")
-		s.retake(partition, "the broker says that the checkpoint is out of range")
-	case errors.As(err, &lost):
-		log.Error("the broker lost records that are accounted for here")
-		s.stick(partition, StateFatal, "the broker lost records below the checkpoint: "+lost.Error())
-	case errors.As(err, &tooLarge):
-		log.Error("a batch of the partition cannot be read")
-		s.stick(partition, StateFatal, "a batch cannot be decompressed: "+err.Error())
-	case errors.Is(err, kerr.UnknownTopicID), errors.Is(err, kerr.InconsistentTopicID):
+// fetchFailed acts on an error of a fetch, by the table of kafkaerrors.go.
+func (s *session) fetchFailed(topic string, partition int32, err error) {
+	r := diagnoseFetch(err)
+	log := s.c.log.With("topic", topic, "partition", partition, "why", r.why, "error", err)
+	switch r.action {
+	case fetchEnds:
+	case fetchAgain:
+		log.Warn("fetching failed")
+	case fetchJoins:
+		log.Info("the client joins the group again")
+		s.c.status.waiting(fit(err.Error(), 300))
+	case fetchRetakes:
+		log.Error("a partition cannot be read from its checkpoint")
+		s.retake(partition, r.why)
+	case fetchSticks:
+		log.Error("a partition cannot be read on")
+		s.stick(partition, StateFatal, r.why+": "+fit(err.Error(), 300))
+	case fetchRebuilds:
 		log.Warn("the topic's identity changed")
-		s.end("the broker does not know the topic's id any more")
-	default:
-		log.Warn("fetching failed; the client tries again")
+		s.end(r.why)
+	case fetchRefused:
+		log.Error("fetching is refused")
+		s.c.status.waiting(fit(err.Error(), 300))
 	}
 }
 

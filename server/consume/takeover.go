@@ -97,15 +97,19 @@ func (s *session) settle(p int32, o *ownership, cl claim) {
 	o.worker = s.c.startWorker(s.work, s.key, cl.pos,
 		func() { s.cl.PauseFetchPartitions(topic) },
 		func() { s.cl.ResumeFetchPartitions(topic) },
-		func(w *worker) { s.retakeFrom(w) })
+		func(w *worker) { s.retakeFrom(w) }, s.stick)
 	s.c.log.Info("partition taken over", "partition", p, "log", cl.pos.log, "epoch", cl.pos.epoch, "offset", cl.pos.next)
 }
 
 func stateValue(state string) float64 {
-	if state == StateGap {
+	switch state {
+	case StateGap:
 		return 2
+	case StateTripped:
+		return 4
+	default:
+		return 3
 	}
-	return 3
 }
 
 // claim verifies the topic's identity, takes checkpoints over, and judges where they are.
@@ -216,7 +220,7 @@ func (s *session) take(ctx context.Context, id topicID, ps []int32) (map[int32]c
 		}
 		for _, r := range rows {
 			cl := claim{
-				pos:         position{log: log, part: r.Partition, epoch: r.OwnerEpoch, next: r.NextOffset, commits: r.Commits},
+				pos:         position{log: log, part: r.Partition, epoch: r.OwnerEpoch, next: r.NextOffset, commits: r.Commits, high: r.HighOffset},
 				leaderEpoch: r.LeaderEpoch,
 			}
 			if r.State != StateRunning {

@@ -23,6 +23,7 @@ type position struct {
 	epoch   int64 // owner_epoch that we took
 	next    int64 // next_offset
 	commits int64
+	high    int64 // high_offset as it was taken over: records below it were met before
 }
 
 // tally is what became of a batch's records; letters are the dead ones by reason.
@@ -39,7 +40,7 @@ var errFenced = errors.New("the checkpoint moved or changed hands")
 var errConflictVanished = errors.New("the row of the same identity is gone")
 
 const (
-	casCheckpoint = `UPDATE checkpoint SET next_offset = $1, leader_epoch = $2, commits = commits + 1,
+	casCheckpoint = `UPDATE checkpoint SET next_offset = $1, high_offset = greatest(high_offset, $1), leader_epoch = $2, commits = commits + 1,
 	updated_at = clock_timestamp()
  WHERE consumer = $3 AND log = $4 AND partition = $5 AND next_offset = $6 AND owner_epoch = $7 AND state = 'running'
 RETURNING commits`
