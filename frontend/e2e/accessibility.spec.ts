@@ -1,6 +1,6 @@
 import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
-import { drawer, expect, openRow, rows, test } from "./fixtures.ts";
+import { drawer, expect, openRow, rows, test, uniqueWord } from "./fixtures.ts";
 
 const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
@@ -14,6 +14,86 @@ async function violations(page: Page): Promise<string[]> {
 }
 
 for (const theme of ["dark", "light"] as const) {
+  test(`nor in the way to sign in, in the pages of Admin and their forms, ${theme}`, async ({ pageOf }) => {
+    const admin = await pageOf("admin");
+    await admin.emulateMedia({ colorScheme: theme });
+    await admin.goto("/admin/tokens");
+    await expect(admin.getByRole("row").nth(1)).toBeVisible();
+    expect(await violations(admin)).toEqual([]);
+    await admin.getByRole("button", { name: /^Account/ }).click();
+    expect(await violations(admin)).toEqual([]);
+    await admin.keyboard.press("Escape");
+
+    await admin.getByRole("button", { name: "New token" }).click();
+    await admin.getByRole("button", { name: "Last day" }).click();
+    await admin.getByRole("button", { name: "Make token" }).click();
+    await expect(admin.getByLabel("Name", { exact: true })).toBeFocused();
+    expect(await violations(admin)).toEqual([]);
+    await admin.getByLabel("Name", { exact: true }).fill(uniqueWord());
+    await admin.getByLabel("Reason").fill("accessibility");
+    await admin.getByLabel("events:write").check();
+    await admin.getByRole("button", { name: "30 days" }).click();
+    expect(await violations(admin)).toEqual([]);
+    await admin.getByRole("button", { name: "Make token" }).click();
+    await expect(admin.getByRole("region", { name: "New token" })).toBeVisible();
+    expect(await violations(admin)).toEqual([]);
+    await admin
+      .getByRole("button", { name: /^Revoke / })
+      .first()
+      .click();
+    await admin.getByRole("button", { name: "Revoke token" }).click();
+    await expect(admin.getByText(/A reason is missing/)).toBeVisible();
+    expect(await violations(admin)).toEqual([]);
+
+    await admin.goto("/admin/audit?action=token.*");
+    await admin
+      .getByRole("button", { name: /^token.create by / })
+      .first()
+      .click();
+    await expect(admin.getByRole("list", { name: "Before and after" })).toBeVisible();
+    expect(await violations(admin)).toEqual([]);
+    await admin.getByRole("button", { name: "Filter", exact: true }).click();
+    expect(await violations(admin)).toEqual([]);
+    await admin.goto("/admin/audit?q=nothing%20at%20all");
+    await expect(admin.getByRole("heading", { name: "No entries match" })).toBeVisible();
+    expect(await violations(admin)).toEqual([]);
+    await admin.route("**/v1/auditEntries?**", (route) =>
+      route.fulfill({
+        status: 401,
+        json: {
+          error: {
+            code: 401,
+            message: "",
+            status: "UNAUTHENTICATED",
+            requestId: "",
+            details: [{ reason: "SESSION_EXPIRED", domain: "oriel", message: "", metadata: {} }],
+          },
+        },
+      }),
+    );
+    await admin.getByRole("button", { name: "Read again" }).click();
+    await expect(admin.getByRole("alertdialog")).toBeVisible();
+    expect(await violations(admin)).toEqual([]);
+
+    const analyst = await pageOf("analyst");
+    await analyst.emulateMedia({ colorScheme: theme });
+    await analyst.goto("/admin/tokens");
+    await expect(analyst.getByRole("heading", { name: "Tokens need the admin role" })).toBeVisible();
+    expect(await violations(analyst)).toEqual([]);
+
+    const nobody = await pageOf("nobody");
+    await nobody.emulateMedia({ colorScheme: theme });
+    await nobody.goto("/explore");
+    await expect(nobody.getByRole("link", { name: /^Sign in with / })).toBeVisible();
+    expect(await violations(nobody)).toEqual([]);
+    await nobody.goto("/sign-in?error=SIGN_IN_STATE&request=req_1");
+    await expect(nobody.getByRole("alert")).toBeVisible();
+    expect(await violations(nobody)).toEqual([]);
+    await nobody.goto("/signed-out");
+    await expect(nobody.getByRole("heading", { name: "You are signed out" })).toBeVisible();
+    expect(await violations(nobody)).toEqual([]);
+  });
+
   test(`nothing is in the way of assistive technology, ${theme}`, async ({ page, api }) => {
     const sent = await api.send({
       type: "test.axe.v1",

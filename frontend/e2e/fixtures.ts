@@ -1,11 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
+import { type Role, stateFile } from "./people.ts";
 
 interface Demo {
   readonly url: string;
   readonly producerToken: string;
   readonly readerToken: string;
+  readonly operatorToken: string;
+  readonly users: readonly { readonly username: string; readonly roles: readonly string[] }[];
 }
 
 export interface Sent {
@@ -112,15 +115,47 @@ function now(): string {
   return new Date().toISOString();
 }
 
-function readDemo(): Demo {
+export function readDemo(): Demo {
   const path = process.env.ORIEL_E2E_DEMO;
   if (!path) throw new Error("ORIEL_E2E_DEMO is not set: the global setup did not run");
   return JSON.parse(readFileSync(path, "utf8")) as Demo;
 }
 
+/** What the browser of someone who has signed in holds. */
+function stateOf(role: Role): string {
+  const folder = process.env.ORIEL_E2E_PEOPLE;
+  if (!folder) throw new Error("ORIEL_E2E_PEOPLE is not set: the global setup did not run");
+  return stateFile(folder, role);
+}
+
+interface Fixtures {
+  /** Whose browser it is; with `nobody` no one has signed in. */
+  readonly role: Role | "nobody";
+  readonly api: Api;
+  readonly faults: string[];
+  /** A page of another person, in a browser of their own. */
+  readonly pageOf: (role: Role | "nobody") => Promise<Page>;
+}
+
 /** A page that fails its test where the browser reports a policy violation or an uncaught error. */
-export const test = base.extend<{ api: Api; faults: string[] }>({
+export const test = base.extend<Fixtures>({
+  role: ["analyst", { option: true }],
   baseURL: async ({}, use) => use(readDemo().url),
+  storageState: async ({ role }, use) => use(role === "nobody" ? undefined : stateOf(role)),
+  pageOf: async ({ browser, baseURL, viewport, faults }, use) => {
+    const contexts: import("@playwright/test").BrowserContext[] = [];
+    await use(async (role) => {
+      const context = await browser.newContext({
+        ...(baseURL && { baseURL }),
+        viewport,
+        storageState: role === "nobody" ? { cookies: [], origins: [] } : stateOf(role),
+      });
+      contexts.push(context);
+      await watch(context, faults);
+      return context.newPage();
+    });
+    for (const context of contexts) await context.close();
+  },
   api: async ({}, use) => use(new Api(readDemo())),
   faults: [
     async ({ context }, use) => {

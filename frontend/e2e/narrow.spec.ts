@@ -54,7 +54,9 @@ function small(page: Page): Promise<string[]> {
     [...document.querySelectorAll("button, a, input")]
       .filter((element) => element.checkVisibility() && !element.closest(".sr-only, [inert]"))
       .map((element) => {
-        const { width, height } = element.getBoundingClientRect();
+        // A box is ticked by a tap on its label as well.
+        const target = element.matches("[type=checkbox]") ? (element.closest("label") ?? element) : element;
+        const { width, height } = target.getBoundingClientRect();
         // While a sheet slides in, its edges are differences of floating-point numbers.
         const hundredths = (n: number) => Math.round(n * 100) / 100;
         const name = element.getAttribute("aria-label") ?? element.textContent;
@@ -72,6 +74,69 @@ test("targets are large enough for a finger", async ({ page }) => {
   await rows(page).first().tap();
   await expect(sheet(page).getByRole("tab", { name: "Raw" })).toBeVisible();
   expect(await small(page)).toEqual([]);
+});
+
+test.describe("an admin", () => {
+  test.use({ role: "admin" });
+
+  test("has tokens and the record as stacked lines, every action under the finger", async ({ page }) => {
+    const wide = () => page.evaluate(() => document.documentElement.scrollWidth);
+    const name = uniqueWord();
+    await page.goto("/explore");
+    await page.getByRole("link", { name: "Admin" }).tap();
+    await expect(page.getByRole("list", { name: "Tokens" }).getByRole("listitem").first()).toBeVisible();
+    expect(await small(page)).toEqual([]);
+    expect(await wide()).toBe(390);
+
+    await page.getByRole("button", { name: "New token" }).tap();
+    await page.getByLabel("Name", { exact: true }).fill(name);
+    await page.getByLabel("Reason").fill(`for ${name}`);
+    await page.getByLabel("events:write").check();
+    await page.getByRole("button", { name: "Last day" }).tap();
+    expect(await small(page)).toEqual([]);
+    expect(await wide()).toBe(390);
+    await page.getByRole("button", { name: "Never" }).tap();
+    await page.getByRole("button", { name: "Make token" }).tap();
+    const once = page.getByRole("region", { name: "New token" });
+    const secret = await once.locator("code").boundingBox();
+    const copy = await once.getByRole("button", { name: "Copy" }).boundingBox();
+    expect(copy?.y).toBeGreaterThanOrEqual((secret?.y ?? 0) + (secret?.height ?? 0));
+    expect(await once.locator("code").evaluate((code) => code.scrollWidth <= code.clientWidth)).toBe(true);
+    expect(await small(page)).toEqual([]);
+    expect(await wide()).toBe(390);
+    const made = page.getByRole("listitem").filter({ hasText: name });
+    await made.getByRole("button", { name: `Revoke ${name}` }).tap();
+    await page.getByRole("alertdialog").getByLabel("Reason").fill("no longer");
+    expect(await small(page)).toEqual([]);
+    await page.getByRole("button", { name: "Revoke token" }).tap();
+    await expect(made).toContainText("revoked");
+
+    await page.getByRole("link", { name: "Audit" }).tap();
+    await page.getByLabel("Text, or a request id").fill(name);
+    await page.keyboard.press("Enter");
+    await page
+      .getByRole("button", { name: /^token.create by / })
+      .first()
+      .tap();
+    await expect(page.getByRole("list", { name: "Before and after" })).toContainText(name);
+    expect(await small(page)).toEqual([]);
+    expect(await wide()).toBe(390);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)).toEqual([]);
+  });
+
+  test("is told what a control needs by a tap", async ({ page }) => {
+    await page.route("**/v1/session", async (route) => {
+      const session = (await (await route.fetch()).json()) as { scopes: string[]; roles: string[] };
+      await route.fulfill({
+        json: { ...session, roles: ["analyst"], scopes: ["events:read", "admin:read"] },
+      });
+    });
+    await page.goto("/admin/tokens");
+    await page.getByRole("button", { name: "New token" }).tap({ force: true });
+    await expect(page.getByText("Needs the admin role. You are analyst.").first()).toBeVisible();
+    await expect(page).toHaveURL(/\/admin\/tokens$/);
+  });
 });
 
 test("the time window and the filters share a row, and the address of the view is in the menu", async ({

@@ -1,10 +1,22 @@
-// One program for all tests of a run. With ORIEL_E2E_DEMO, the path of a running demo's demo.json, that
-// one is used.
+// One program for all tests of a run, at which each of its people has signed in once. With ORIEL_E2E_DEMO,
+// the path of a running demo's demo.json, that one is used.
+import { signInAll } from "./people.ts";
 import { startDemo } from "./program.ts";
 
-export default async function start(): Promise<(() => Promise<void>) | undefined> {
-  if (process.env.ORIEL_E2E_DEMO) return undefined;
-  const program = await startDemo();
-  process.env.ORIEL_E2E_DEMO = program.demo;
-  return program.stop;
+export default async function start(): Promise<() => Promise<void>> {
+  const running = process.env.ORIEL_E2E_DEMO;
+  const program = running ? undefined : await startDemo();
+  const demo = running ?? program?.demo ?? "";
+  try {
+    const { folder, remove } = await signInAll(demo);
+    process.env.ORIEL_E2E_DEMO = demo;
+    process.env.ORIEL_E2E_PEOPLE = folder;
+    return async () => {
+      remove();
+      await program?.stop();
+    };
+  } catch (error) {
+    await program?.stop();
+    throw error;
+  }
 }

@@ -42,6 +42,7 @@ func (a *App) addPeople(cfg config.Config, pool *pgxpool.Pool, deps *httpapi.Dep
 		DefaultRole: cfg.SignIn.DefaultRole, Client: client,
 	}, log, reg)
 	deps.Provider = provider
+	a.push("identity provider", 5*time.Second, func(context.Context) error { provider.Close(); return nil })
 	if !cfg.HTTP.Has(config.RoleWeb) {
 		return nil
 	}

@@ -85,8 +85,10 @@ func (l Limits) validate(bad func(string, ...any)) {
 		name  string
 		value int
 	}{
-		{"ORIEL_LIMIT_INGEST_CREDENTIAL", l.IngestCredential}, {"ORIEL_LIMIT_INGEST_ADDRESS", l.IngestAddress},
-		{"ORIEL_LIMIT_SIGN_IN_ADDRESS", l.SignInAddress}, {"ORIEL_LIMIT_REFUSED_ADDRESS", l.RefusedAddress},
+		{"ORIEL_LIMIT_INGEST_CREDENTIAL", l.IngestCredential},
+		{"ORIEL_LIMIT_INGEST_ADDRESS", l.IngestAddress},
+		{"ORIEL_LIMIT_SIGN_IN_ADDRESS", l.SignInAddress},
+		{"ORIEL_LIMIT_REFUSED_ADDRESS", l.RefusedAddress},
 	} {
 		if limit.value < 0 || limit.value > 1_000_000 {
 			bad("%s: %d is outside 0 (no limit) to 1000000", limit.name, limit.value)

@@ -201,7 +201,7 @@ func TestEveryRouteMeetsEveryCredential(t *testing.T) {
 						p = startPeople(t)
 					}
 					answer := p.do(p.request(method, path, "", way.header...))
-					switch refused := answer.StatusCode == 401 || answer.StatusCode == 403; {
+					switch refused := answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden; {
 					case code == 0 && refused:
 						t.Errorf("refused with %d %s", answer.StatusCode, answer.body)
 					case code == 0 || method == http.MethodHead && answer.StatusCode == code:

@@ -194,9 +194,20 @@ func TestThePathOfAPublicURL(t *testing.T) {
 	}
 }
 
+func TestWithATokenTheCookieMeansNothing(t *testing.T) {
+	t.Parallel()
+	p := startPeople(t)
+	header := []string{"Host", "events.example.com", "Origin", "https://a.example", "Sec-Fetch-Site", "cross-site", "Cookie", "__Host-oriel=" + adminCookie}
+	if r := p.do(p.request("GET", "/v1/session", reader, header...)); r.StatusCode != http.StatusOK || !strings.Contains(string(r.body), `"tokens/2"`) {
+		t.Errorf("got %d %s", r.StatusCode, r.body)
+	}
+	p.do(p.request("GET", "/v1/tokens", reader, header...)).failure(t, 403, fault.ReasonScopeMissing)
+}
+
 func TestPublicURLsThatMakeNoOrigin(t *testing.T) {
 	t.Parallel()
-	for _, bad := range []string{"events.example.com", "ftp://events.example.com", "https://", "https://u:p@a", "https://a?x=1", "https://a#x", "https://:80",
+	for _, bad := range []string{
+		"events.example.com", "ftp://events.example.com", "https://", "https://u:p@a", "https://a?x=1", "https://a#x", "https://:80",
 		"https://a/v1", "https://a/auth/x", "https://a/health", "https://a/metrics", "https://a/x//y", "https://a/../x", "https://a/./x",
 		"https://a/x%20y", "https://a/x%2fy", "https://a/<x>", "https://a/é", "https://a/a;b",
 	} {

@@ -192,6 +192,11 @@ func TestACallbackIsForTheBrowserThatBegan(t *testing.T) {
 			t.Errorf("%s: sent to %s", name, to)
 		}
 	}
+	for _, query := range []string{"code=c&state=" + state + "&state=" + opaque("x"), "code=c&state=" + state + "x", "code=c&State=" + state} {
+		if r := p.browse(d, "/auth/callback?"+query, d.pre+"="+pre.Value); locationOf(t, r, http.StatusSeeOther).Query().Get("error") != fault.ReasonSignInState {
+			t.Errorf("%s: sent to %s", query, r.Header.Get("Location"))
+		}
+	}
 	if r := p.browse(d, "/auth/callback?code=c&state="+state, d.pre+"="+pre.Value); locationOf(t, r, http.StatusSeeOther).Path != "/" {
 		t.Errorf("the browser itself is at %s", r.Header.Get("Location"))
 	}

@@ -1,5 +1,16 @@
 import type { Page } from "@playwright/test";
-import { begin, cookiesOf, expect, heldBack, refused, rolesOf, signIn, test, whoIs } from "./fixtures.ts";
+import {
+  begin,
+  cookiesOf,
+  expect,
+  heldBack,
+  recorded,
+  refused,
+  rolesOf,
+  signIn,
+  test,
+  whoIs,
+} from "./fixtures.ts";
 import type { Stack } from "./stack.ts";
 
 /** Signs the analyst in up to where the provider sends the browser back. */
@@ -14,8 +25,10 @@ test("a nonce that is not the one of this sign-in is refused", async ({ page, st
   there.searchParams.set("nonce", "the-nonce-of-another-sign-in");
   await page.goto(there.href);
   await stack.provider.signIn(page, stack.provider.people.analyst);
-  await refused(page, stack, "SIGN_IN_REJECTED");
+  const request = await refused(page, stack, "SIGN_IN_REJECTED");
   expect(await whoIs(page.context(), stack)).toBe(401);
+  const entry = (await recorded(stack, "session.signIn")).find(({ requestId }) => requestId === request);
+  expect(entry).toMatchObject({ outcome: "refused", detail: expect.stringContaining("SIGN_IN_REJECTED") });
 });
 
 test("a state that was tampered with is refused", async ({ page, stack }) => {
@@ -102,7 +115,7 @@ test("a code of one sign-in is refused in another", async ({ page, stack, browse
   const own = await almost(other, stack);
   own.searchParams.set("code", stolen.searchParams.get("code") ?? "");
   await other.goto(own.href);
-  await refused(other, stack, "SIGN_IN_REJECTED");
+  await refused(other, stack, "SIGN_IN_REFUSED");
   expect(await whoIs(other.context(), stack)).toBe(401);
   await other.context().close();
 });

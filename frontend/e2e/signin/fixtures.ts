@@ -8,7 +8,7 @@ interface Worker {
 }
 
 /** Every worker has a provider and a program of its own: tests change what these know. */
-export const test = base.extend<object, Worker>({
+export const test = base.extend<{ faults: string[] }, Worker>({
   kind: ["demo", { option: true, scope: "worker" }],
   stack: [
     async ({ kind }, use) => {
@@ -20,6 +20,19 @@ export const test = base.extend<object, Worker>({
     { scope: "worker", timeout: 900_000 },
   ],
   baseURL: async ({ stack }, use) => use(stack.url),
+  // A step of the way that a policy stops, or an error that nobody caught, fails its test.
+  faults: [
+    async ({ context }, use) => {
+      const faults: string[] = [];
+      context.on("weberror", (error) => faults.push(String(error.error())));
+      context.on("console", (message) => {
+        if (/content security policy|trusted type/i.test(message.text())) faults.push(message.text());
+      });
+      await use(faults);
+      expect(faults).toEqual([]);
+    },
+    { auto: true },
+  ],
 });
 
 /** Signs in and comes back to a path of the program. */
@@ -81,17 +94,40 @@ export async function leave(page: Page, way: "Sign out" | "Sign out everywhere")
   await page.getByRole("menuitem", { name: way, exact: true }).click();
 }
 
-/** The page that a sign-in which failed ends on, with its reason. */
-export async function refused(page: Page, stack: Stack, reason: string): Promise<void> {
+/** The page that a sign-in which failed ends on, with its reason. Returns the request's id. */
+export async function refused(page: Page, stack: Stack, reason: string): Promise<string> {
   await expect(page).toHaveURL(
     (url) => url.href.startsWith(`${stack.url}/sign-in?`) && url.searchParams.get("error") === reason,
   );
   const alert = page.getByRole("alert");
   await expect(alert).toContainText(reason);
-  await expect(alert).toContainText(/request req_\w+/);
+  const request = new URL(page.url()).searchParams.get("request") ?? "";
+  expect(request).toMatch(/^req_/);
+  await expect(alert).toContainText(`request ${request}`);
+  return request;
 }
 
-/** The names of the program's cookies in the browser. */
+interface Entry {
+  readonly action: string;
+  readonly outcome: string;
+  readonly actor: string;
+  readonly target: string;
+  readonly detail: string;
+  readonly requestId: string;
+  readonly before?: object;
+  readonly after?: object;
+}
+
+/** What the record says of an action, newest first. */
+export async function recorded(stack: Stack, action: string): Promise<readonly Entry[]> {
+  const answer = await fetch(`${stack.url}/v1/auditEntries?action=${action}`, {
+    headers: { authorization: `Bearer ${stack.operatorToken}` },
+  });
+  expect(answer.status, await answer.clone().text()).toBe(200);
+  return ((await answer.json()) as { entries: Entry[] }).entries;
+}
+
+/** The program's cookies in the browser. */
 export async function cookiesOf(context: BrowserContext, stack: Stack) {
   const name = /^(__Host-|__Secure-)?oriel(_\d+)?(-sign-in)?$/;
   return (await context.cookies(stack.url)).filter((cookie) => name.test(cookie.name));

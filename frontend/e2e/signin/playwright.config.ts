@@ -9,7 +9,7 @@ const beyond: Readonly<Record<Kind, RegExp | undefined>> = {
   // It ends with the program, has one key for its life and one audience.
   demo: /@reach|@keys|@audience|@proxy/,
   "oidc-provider": undefined,
-  // Starting it twice is what oidc-provider saves.
+  // They need a second one, which takes a minute; oidc-provider shows these.
   keycloak: /@proxy|@away/,
 };
 

@@ -57,8 +57,11 @@ export async function startStack(kind: Kind, { publicUrl, away = false }: Option
       const provider = outside ?? demoProvider(program.demo);
       const { operatorToken } = JSON.parse(readFileSync(program.demo, "utf8")) as { operatorToken: string };
       const stop = async () => {
-        await program.stop();
-        await provider.stop();
+        try {
+          await program.stop();
+        } finally {
+          await provider.stop();
+        }
       };
       return { url, provider, operatorToken, stop };
     } catch (error) {

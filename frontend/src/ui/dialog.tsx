@@ -2,7 +2,7 @@ import { type ReactNode, type RefObject, useEffect, useId, useRef } from "react"
 
 /**
  * A dialog over the page, which the browser keeps the focus in and closes on Escape. `close` of the
- * children's render closes it as Escape does.
+ * children's render closes it as Escape does, and gives the focus back.
  */
 export function Dialog({
   heading,
@@ -17,14 +17,22 @@ export function Dialog({
   children: (close: () => void) => ReactNode;
 }) {
   const dialog: RefObject<HTMLDialogElement | null> = useRef(null);
+  const left = useRef(false);
   const title = useId();
   useEffect(() => {
     dialog.current?.showModal();
   }, []);
+  // The browser tells of a close a little later: until then a page that changes could take it for open.
+  const close = () => {
+    if (left.current) return;
+    left.current = true;
+    dialog.current?.close();
+    onClose();
+  };
   return (
     <dialog
       ref={dialog}
-      onClose={onClose}
+      onClose={close}
       role={alert ? "alertdialog" : undefined}
       aria-labelledby={title}
       className="m-auto w-110 max-w-[calc(100vw-32px)] rounded-4 bg-raised text-ink shadow-pop backdrop:bg-scrim"
@@ -32,7 +40,7 @@ export function Dialog({
       <h2 id={title} className="px-5 pt-4 t-16 wrap-anywhere">
         {heading}
       </h2>
-      {children(() => dialog.current?.close())}
+      {children(close)}
     </dialog>
   );
 }

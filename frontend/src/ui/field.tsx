@@ -106,7 +106,7 @@ export function SearchInput({
         placeholder={label}
         autoComplete="off"
         spellCheck={false}
-        className="min-w-0 flex-1 bg-transparent text-[16px]/5 outline-none placeholder:text-ink-3 wide:text-[12px]/4"
+        className="min-w-0 flex-1 self-stretch bg-transparent text-[16px]/5 outline-none placeholder:text-ink-3 wide:text-[12px]/4"
       />
     </span>
   );

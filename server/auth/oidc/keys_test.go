@@ -156,6 +156,27 @@ func TestAThousandUnknownKeysCostTwoFetches(t *testing.T) {
 	}
 }
 
+func TestAFetchThatBringsNoSuchKeyLetsNobodyIn(t *testing.T) {
+	t.Parallel()
+	i := newIssuer(t)
+	clock := new(hand)
+	cfg := i.config()
+	cfg.Now = clock.now
+	p := newProvider(t, cfg)
+	mallory := newSigner(t, "mallory", "ES256")
+	if _, err := p.Verify(t.Context(), i.key.token(machineClaims(i), nil)); err != nil {
+		t.Fatal(err)
+	}
+	for n, id := range []any{"mallory", nil} {
+		clock.forward(6 * time.Second)
+		_, err := p.Verify(t.Context(), mallory.token(machineClaims(i), map[string]any{"kid": id}))
+		wantFault(t, err, fault.Unauthenticated, fault.ReasonTokenInvalid)
+		if got := i.count(pathKeys); got != int64(n)+2 {
+			t.Errorf("%d fetches", got)
+		}
+	}
+}
+
 func TestASignInWaitsForTheMomentThatKeysMayBeFetchedAgain(t *testing.T) {
 	t.Parallel()
 	i := newIssuer(t)
@@ -186,9 +207,14 @@ func TestOneBadKeyDoesNotSpoilTheOthers(t *testing.T) {
 	off := maps.Clone(i.key.jwk())
 	off["x"] = off["y"]
 	i.jwks["keys"] = []any{
-		nil, 7, "x", []any{}, map[string]any{}, map[string]any{"kty": 1}, map[string]any{"kty": "future", "kid": "f"},
+		nil, 7, "x",
+		[]any{},
+		map[string]any{},
+		map[string]any{"kty": 1},
+		map[string]any{"kty": "future", "kid": "f"},
 		map[string]any{"kty": "oct", "k": b64("secret"), "kid": "oct", "alg": "HS256"},
-		map[string]any{"kty": "EC", "crv": "P-256", "x": "!", "y": "!"}, map[string]any{"kty": "EC", "crv": "P-999"},
+		map[string]any{"kty": "EC", "crv": "P-256", "x": "!", "y": "!"},
+		map[string]any{"kty": "EC", "crv": "P-999"},
 		off, change(rsaKey, "n", ""), change(rsaKey, "e", ""), change(rsaKey, "e", "AA"),
 		change(rsaKey, "x5c", []string{"not a certificate"}), change(rsaKey, "d", b64("private")),
 		i.key.jwk(),

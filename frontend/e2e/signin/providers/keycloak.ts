@@ -147,10 +147,10 @@ function start(folder: string, log: string, port: number, inner: number): ChildP
         JAVA_OPTS_KC_HEAP: "-Xms64m -Xmx512m",
       },
       stdio: ["ignore", "pipe", "pipe"],
-      // Its script starts Java, so that a signal must reach both.
-      detached: true,
     },
   );
+  // The script has become Java by then.
+  process.once("exit", () => child.kill("SIGKILL"));
   const sink = createWriteStream(log);
   child.stdout?.pipe(sink, { end: false });
   child.stderr?.pipe(sink, { end: false });
@@ -171,10 +171,9 @@ async function ready(child: ChildProcess, issuer: string): Promise<void> {
 
 async function end(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const group = -child.pid;
   const ended = new Promise((resolve) => child.once("exit", resolve));
-  process.kill(group, "SIGTERM");
-  const late = setTimeout(() => process.kill(group, "SIGKILL"), stopLimit);
+  child.kill("SIGTERM");
+  const late = setTimeout(() => child.kill("SIGKILL"), stopLimit);
   await ended;
   clearTimeout(late);
 }

@@ -60,7 +60,7 @@ export function Panel({
     <section aria-label={heading} className="min-w-0 rounded-3 border border-line bg-surface">
       <header className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line py-1.5 pr-3 pl-4">
         <h2 className="t-13 font-semibold">{heading}</h2>
-        <span role="status" className="min-w-0 flex-1 cut t-12 text-ink-3">
+        <span role="status" className="min-w-fit flex-1 t-12 whitespace-nowrap text-ink-3">
           {count}
         </span>
         {tools}

@@ -64,7 +64,7 @@ export function AuditDetail({
                 size="small"
                 look="ghost"
                 icon="copy"
-                className="wide:h-5"
+                className="-my-2.5 wide:-my-1"
                 aria-label="Copy the request id"
                 title="Copy"
                 onClick={() => copy(entry.requestId, "the request id")}
@@ -101,7 +101,7 @@ function Fact({ name, action, children }: { name: string; action?: ReactNode; ch
   return (
     <Fragment>
       <dt className="py-0.5 t-12 text-ink-3">{name}</dt>
-      <dd className="flex items-start gap-2 py-0.5 mono-12">
+      <dd className="flex items-center gap-2 py-0.5 mono-12">
         <span className="min-w-0 wrap-anywhere">{children}</span>
         {action}
       </dd>
@@ -122,7 +122,7 @@ function Only({
     <Button
       size="small"
       look="ghost"
-      className="wide:h-5"
+      className="-my-2.5 wide:-my-1"
       aria-label={`Only ${field} ${value}`}
       title={`Show only entries with this ${field}`}
       // In a filter a final * would take more than this value.
@@ -142,14 +142,14 @@ const marks: Readonly<Record<DiffLine["kind"], { sign: string; word: string; loo
 
 function Diff({ lines }: { lines: readonly DiffLine[] }) {
   return (
-    <ul aria-label="Before and after" className="mono-12 leading-4.5">
+    <ul
+      aria-label="Before and after"
+      className="grid grid-cols-[12px_fit-content(40%)_minmax(0,1fr)] gap-x-2 mono-12 leading-4.5"
+    >
       {lines.map(({ kind, key, value }) => {
         const { sign, word, look } = marks[kind];
         return (
-          <li
-            key={`${kind} ${key}`}
-            className={`grid grid-cols-[12px_minmax(72px,max-content)_minmax(0,1fr)] gap-x-2 ${look}`}
-          >
+          <li key={`${kind} ${key}`} className={`col-span-3 grid grid-cols-subgrid ${look}`}>
             <span>
               <span aria-hidden="true">{sign}</span>
               <span className="sr-only">{word}</span>

@@ -118,7 +118,7 @@ function Older({ list }: { list: Entries }) {
   const { hasOlder, older, loadingOlder, olderError, outdated } = list;
   if (outdated) return null;
   return (
-    <div className="flex min-h-10 flex-wrap items-center gap-3 border-t border-line px-4 py-1.5 t-12 text-ink-2">
+    <div className="flex min-h-10 flex-wrap items-center gap-3 px-4 py-1.5 t-12 text-ink-2">
       {olderError ? (
         <span role="alert" className="text-error">
           {olderError.message} The entries above are complete.

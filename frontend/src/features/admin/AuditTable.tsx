@@ -101,7 +101,7 @@ function Stacked({ entries, outdated, open, onOpen, onOnly }: Rows) {
       {entries.map((entry) => {
         const shown = operationOf(entry.name) === open;
         return (
-          <li key={entry.name} className="border-b border-line last:border-b-0">
+          <li key={entry.name} className="border-b border-line">
             <div className={`flex items-center gap-2 py-2 pr-2 pl-4 ${shown ? "bg-accent-tint" : ""}`}>
               <div className="grid min-w-0 flex-1 gap-0.5">
                 <span className="flex flex-wrap items-baseline gap-x-2">

@@ -14,6 +14,8 @@ export function ListError({
   stale: boolean;
   onRetry: () => void;
 }) {
+  // Over the page it is said what to do about it.
+  if (stale && error instanceof ApiError && error.signedOut) return null;
   return (
     <div className="p-3">
       <Note

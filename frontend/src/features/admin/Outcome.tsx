@@ -16,7 +16,7 @@ const looks: Readonly<Record<AuditOutcome, { look: string; title: string }>> = {
 export function Outcome({ outcome }: { outcome: AuditOutcome }) {
   const { look, title } = looks[outcome];
   return (
-    <span className={`inline-flex items-center gap-1.5 ${look}`} title={title}>
+    <span className={`inline-flex items-center gap-1.5 align-middle ${look}`} title={title}>
       <Shape outcome={outcome} />
       {outcome}
     </span>

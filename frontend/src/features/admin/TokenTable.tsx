@@ -48,12 +48,15 @@ function Table({ tokens, outdated, lack, onRevoke }: Rows) {
             <tr key={token.name} className="group h-8 hover:bg-hover">
               <th
                 scope="row"
-                className={`${cell} min-w-32 pl-4 text-left font-semibold wrap-anywhere ${offInk(token)}`}
+                className={`${cell} min-w-32 pl-4 text-left font-semibold ${offInk(token)}`}
+                title={token.displayName}
               >
-                <Visible text={token.displayName} />
+                <span className="block max-w-64 cut">
+                  <Visible text={token.displayName} />
+                </span>
               </th>
               <td className={`${cell} mono-12 whitespace-nowrap text-ink-2`}>{prefixText(token)}</td>
-              <td className={`${cell} min-w-40`}>
+              <td className={`${cell} min-w-40 min-[1180px]:whitespace-nowrap`}>
                 <Scopes token={token} />
               </td>
               <td className={`${cell} max-w-0 cut mono-12 text-ink-2`}>

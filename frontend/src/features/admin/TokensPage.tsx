@@ -52,12 +52,14 @@ export function TokensPage() {
         count={countText(list)}
         tools={
           <>
-            <StateFilter
-              label="State"
-              all={tokenStates}
-              chosen={view.states}
-              onChange={(states) => show({ states }, { replace: true })}
-            />
+            <span className="max-wide:order-2 max-wide:w-full">
+              <StateFilter
+                label="State"
+                all={tokenStates}
+                chosen={view.states}
+                onChange={(states) => show({ states }, { replace: true })}
+              />
+            </span>
             <FindToken query={view.query} onQuery={(query) => show({ query }, { replace: true })} />
             <Button
               look="ghost"
@@ -66,7 +68,11 @@ export function TokensPage() {
               title="Read again"
               onClick={list.refresh}
             />
-            <Button icon="plus" unavailable={lack} onClick={() => show({ making: true })}>
+            <Button
+              icon="plus"
+              unavailable={lack ?? (view.making ? "Its form is open above." : undefined)}
+              onClick={() => show({ making: true })}
+            >
               New token
             </Button>
           </>

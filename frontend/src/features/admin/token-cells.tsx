@@ -15,7 +15,7 @@ export function prefixText({ prefix }: Token): string {
 
 export function Scopes({ token }: { token: Token }) {
   return (
-    <span className="flex flex-wrap gap-1 py-1">
+    <span className="flex flex-wrap gap-1 py-1 min-[1180px]:flex-nowrap">
       {token.scopes.map((scope) => (
         <Badge key={scope} look={isPowerful(scope) ? "warning" : "plain"}>
           {scope}

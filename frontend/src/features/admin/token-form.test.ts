@@ -43,11 +43,11 @@ test("a token that may not write is asked for without sources, one that never en
 
 test("the last day counts whole, in the zone that is shown", () => {
   const dated = { ...good, expiry: "date", date: "2027-02-28" } as const;
-  expect(expireTimeOf(dated, "UTC", now)).toEqual({ value: "2027-03-01T00:00:00Z" });
-  expect(expireTimeOf(dated, "Asia/Kolkata", now)).toEqual({ value: "2027-02-28T18:30:00Z" });
+  expect(expireTimeOf(dated, "UTC", now)).toEqual({ value: "2027-02-28T23:59:59.000Z" });
+  expect(expireTimeOf(dated, "Asia/Kolkata", now)).toEqual({ value: "2027-02-28T18:29:59.000Z" });
   // Today is still to come to its end.
   expect(expireTimeOf({ ...dated, date: "2026-11-30" }, "UTC", now)).toEqual({
-    value: "2026-12-01T00:00:00Z",
+    value: "2026-11-30T23:59:59.000Z",
   });
   for (const date of ["", "2026-11-29", "2027-02-30", "28.2.2027"]) {
     expect(expireTimeOf({ ...dated, date }, "UTC", now), date).toHaveProperty("error");

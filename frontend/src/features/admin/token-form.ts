@@ -67,7 +67,10 @@ export function expireTimeOf(draft: TokenDraft, zone: string, now: number): Expi
     return { error: `This day is over. Accepted: ${accepted}.` };
   }
   const end = readBound(nextDay(draft.date), zone, now);
-  return "error" in end ? { error: end.error } : { value: end.value };
+  // Its last second, so that every place that names a day names this one.
+  return "error" in end
+    ? { error: end.error }
+    : { value: new Date(Date.parse(end.value) - 1000).toISOString() };
 }
 
 function tooLong(text: string, limit: number): string | undefined {

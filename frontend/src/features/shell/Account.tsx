@@ -42,12 +42,12 @@ export function Account({ session }: { session: Session }) {
           "aria-label": `Account: ${session.name}, ${role}`,
           children: (
             <>
+              {/* A picture, not a part of the button's words. */}
               <span
                 aria-hidden="true"
-                className="grid size-5.5 flex-none place-items-center rounded-full bg-accent-tint text-[10px] font-semibold text-accent uppercase"
-              >
-                {initials(session.name)}
-              </span>
+                data-initials={initials(session.name)}
+                className="grid size-5.5 flex-none place-items-center rounded-full bg-accent-tint text-[10px] font-semibold text-accent uppercase before:content-[attr(data-initials)]"
+              />
               <span className="cut max-wide:hidden">{role}</span>
             </>
           ),
@@ -66,7 +66,7 @@ function Facts({ session }: { session: Session }) {
   const zone = useZone();
   const { name, email, kind, roles, scopes, expireTime, idleSeconds } = session;
   return (
-    <div className="max-w-80 wrap-anywhere">
+    <div className="-mx-2 max-w-80 border-b border-line px-2 pb-2 wrap-anywhere">
       <p className="font-semibold text-ink">
         <Visible text={name} />
       </p>

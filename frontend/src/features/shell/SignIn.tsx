@@ -51,7 +51,7 @@ function SignIn({
   return (
     <Entrance installation={installation}>
       {failure && (
-        <div className="my-2 w-full text-left">
+        <div className="my-2 w-full text-left text-wrap">
           <Note look="error" fact={failure.fact} codes={failure.codes || undefined}>
             {failure.text}
           </Note>
@@ -73,9 +73,9 @@ function SignIn({
           <p className="text-ink-3">You return to the page you asked for.</p>
           {installation?.demo && (
             <p className="text-ink-2">
-              On the next page <span className="mono-12">analyst-1</span>,{" "}
-              <span className="mono-12">operator-1</span> and <span className="mono-12">admin-1</span> can
-              sign in, each with one press.
+              On the next page <span className="mono-12 whitespace-nowrap">analyst-1</span>,{" "}
+              <span className="mono-12 whitespace-nowrap">operator-1</span> and{" "}
+              <span className="mono-12 whitespace-nowrap">admin-1</span> can sign in, each with one press.
             </p>
           )}
         </>
