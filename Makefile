@@ -66,7 +66,10 @@ e2e: build ## Browser tests against the real program.
 keycloak: build ## Browser tests of signing in with Keycloak, which Maven fetches.
 	@ORIEL_E2E_PROVIDERS=keycloak npm run --silent e2e:signin
 
+fault: ## End the program at every crash point and check its promises; LONG=1 at more moments, and on Apache Kafka.
+	@CGO_ENABLED=0 GOFLAGS=-trimpath go test -count=1 -timeout $(if $(LONG),60m,15m) -parallel 4 -run 'TestAKillAtAnyPoint' ./fault -args -matrix $(if $(LONG),-long)
+
 bench: build ## Benchmarks against limits and peers; SHORT=1 only proves that they run.
 	@SHORT=$(SHORT) .ci/bench
 
-.PHONY: help demo test nightly build generate lint fmt e2e keycloak bench
+.PHONY: help demo test nightly build generate lint fmt e2e keycloak fault bench

@@ -1,0 +1,167 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"oriel/server/apptest"
+)
+
+// gather reads what is known once everything has come to rest.
+func (r *rig) gather() *history {
+	r.t.Helper()
+	h := &history{notes: r.journal.read(r.t), records: r.readTopic()}
+	r.mu.Lock()
+	h.foreign, h.commits = r.foreign, r.commits
+	r.mu.Unlock()
+	read(r, `SELECT partition, "offset", commit, id, subject FROM event`, func(rows pgx.Rows) error {
+		var s stored
+		err := rows.Scan(&s.part, &s.offset, &s.commit, &s.id, &s.key)
+		h.rows = append(h.rows, s)
+		return err
+	})
+	read(r, `SELECT partition, "offset", commit, coalesce(id, ''), reason FROM dead_letter`, func(rows pgx.Rows) error {
+		var l letter
+		err := rows.Scan(&l.part, &l.offset, &l.commit, &l.id, &l.reason)
+		h.letters = append(h.letters, l)
+		return err
+	})
+	read(r, `SELECT partition, commit, from_offset, to_offset, stored, duplicate, dead, skipped, expired FROM ledger`, func(rows pgx.Rows) error {
+		var e entry
+		err := rows.Scan(&e.part, &e.commit, &e.from, &e.to, &e.stored, &e.duplicate, &e.dead, &e.skipped, &e.expired)
+		h.ledger = append(h.ledger, e)
+		return err
+	})
+	read(r, `SELECT partition, old_next, new_next, old_commits, new_commits, old_epoch, new_epoch, writer FROM fault_change ORDER BY seq`, func(rows pgx.Rows) error {
+		var c change
+		err := rows.Scan(&c.part, &c.oldNext, &c.newNext, &c.oldCommits, &c.newCommits, &c.oldEpoch, &c.newEpoch, &c.writer)
+		h.changes = append(h.changes, c)
+		return err
+	})
+	ends := logEnds(r.t, r.broker)
+	read(r, `SELECT partition, next_offset, commits, state FROM checkpoint`, func(rows pgx.Rows) error {
+		var m checkpoint
+		err := rows.Scan(&m.part, &m.next, &m.commits, &m.state)
+		m.at = ends[m.part]
+		h.marks = append(h.marks, m)
+		return err
+	})
+	h.rolled = scan[int64](r.t, r.pool, `SELECT coalesce(sum(n), 0)::bigint FROM rollup_minute`)
+	return h
+}
+
+func read(r *rig, sql string, each func(pgx.Rows) error) {
+	r.t.Helper()
+	rows, err := r.pool.Query(r.t.Context(), sql)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// readTopic reads the whole topic up to its present end.
+func (r *rig) readTopic() []logged {
+	r.t.Helper()
+	left := 0
+	from := map[int32]kgo.Offset{}
+	ends := logEnds(r.t, r.broker)
+	for p, end := range ends {
+		from[p] = kgo.NewOffset().At(0)
+		left += int(end)
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(r.broker.Brokers...), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{r.broker.Topic: from}))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
+	defer cancel()
+	var all []logged
+	for len(all) < left {
+		fetches := client.PollFetches(ctx)
+		if err := fetches.Err0(); err != nil {
+			r.t.Fatalf("read %d of %d records: %v", len(all), left, err)
+		}
+		fetches.EachRecord(func(rec *kgo.Record) {
+			if rec.Offset >= ends[rec.Partition] {
+				return
+			}
+			l := logged{place: place{rec.Partition, rec.Offset}}
+			for _, h := range rec.Headers {
+				if h.Key == "ce_id" {
+					l.id = string(h.Value)
+				}
+			}
+			all = append(all, l)
+		})
+	}
+	return all
+}
+
+// verify waits until everything is consumed and Kafka knows it, and checks every promise.
+func (r *rig) verify() *history {
+	r.t.Helper()
+	waitCaughtUp(r.t, r.pool, r.broker)
+	r.waitTold()
+	h := r.gather()
+	for _, broken := range h.check() {
+		r.t.Error(broken)
+	}
+	if len(h.commits) == 0 {
+		r.t.Error("no commit of an offset was watched")
+	}
+	return h
+}
+
+// waitTold waits until the group's offsets are the log's ends: a hint that was lost comes again.
+func (r *rig) waitTold() {
+	r.t.Helper()
+	client, err := kgo.NewClient(kgo.SeedBrokers(r.broker.Brokers...))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer client.Close()
+	ends := logEnds(r.t, r.broker)
+	var last string
+	apptest.Eventually(r.t, time.Minute, func() bool {
+		offsets, err := kadm.NewClient(client).FetchOffsets(r.t.Context(), r.group)
+		if err != nil {
+			last = err.Error()
+			return false
+		}
+		last = fmt.Sprintf("the group is at %v, the logs end at %v", offsets.Offsets().KOffsets(), ends)
+		for p, end := range ends {
+			if o, ok := offsets.Lookup(r.broker.Topic, p); end > 0 && (!ok || o.At != end) {
+				return false
+			}
+		}
+		return true
+	}, func() string { return last })
+}
+
+// caughtUp says that every checkpoint is at its log's end.
+func (r *rig) caughtUp() bool {
+	durable, err := r.durable()
+	if err != nil {
+		return false
+	}
+	for p, end := range logEnds(r.t, r.broker) {
+		if durable[p] != end {
+			return false
+		}
+	}
+	return true
+}
