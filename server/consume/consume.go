@@ -34,6 +34,12 @@ type Config struct {
 	BatchAge     time.Duration     // 250 ms
 	Facets       map[string]string // facet name → data.<path> or extension; nil takes the defaults
 
+	// DeadLetterTopic gets a copy of each dead letter, by the outbox; "" gets none. DeadLetterSource is the
+	// copies' source attribute (/consumers/ and the consumer's name). Buried is told after a commit that made
+	// dead letters; it must not block.
+	DeadLetterTopic, DeadLetterSource string
+	Buried                            func()
+
 	// WatchEvery is how often the topic's identity and the checkpoints are looked at (1 s). An
 	// operator's decision takes effect within it.
 	WatchEvery time.Duration
@@ -61,6 +67,12 @@ func (c Config) withDefaults() Config {
 	}
 	if c.BatchBytes <= 0 {
 		c.BatchBytes = 4 << 20
+	}
+	if c.DeadLetterSource == "" {
+		c.DeadLetterSource = "/consumers/" + c.Consumer
+	}
+	if c.Buried == nil {
+		c.Buried = func() {}
 	}
 	def(&c.BatchAge, 250*time.Millisecond)
 	def(&c.Retention, 91*24*time.Hour)

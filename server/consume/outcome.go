@@ -137,8 +137,15 @@ func (a *attempt) account(ctx context.Context, conn *pgxpool.Conn) error {
 		for _, h := range rec.Headers {
 			headers = append(headers, []byte(h.Key), h.Value)
 		}
-		batch.Queue(insertLetter, a.c.cfg.Consumer, a.pos.log, a.pos.part, rec.Offset, a.commit, l.reason, l.detail,
-			optional(l.sqlstate), source, id, kind, rec.Key, rec.Value, headers, kafkaTime(rec))
+		args := []any{
+			a.c.cfg.Consumer, a.pos.log, a.pos.part, rec.Offset, a.commit, l.reason, l.detail,
+			optional(l.sqlstate), source, id, kind, rec.Key, rec.Value, headers, kafkaTime(rec),
+		}
+		if a.c.cfg.DeadLetterTopic == "" {
+			batch.Queue(insertLetter, args...)
+		} else if err := a.enqueueCopy(&batch, l, args); err != nil {
+			return err
+		}
 	}
 	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("account for the batch: %w", err)

@@ -275,6 +275,9 @@ func (w *worker) advance(b *batch, t tally, began time.Time) {
 		w.log.Info("the partition has recovered")
 	}
 	w.c.wake()
+	if t.dead > 0 {
+		w.c.cfg.Buried()
+	}
 }
 
 // backOff waits with full jitter before the next attempt and says so; false when ctx ended.
