@@ -47,6 +47,10 @@ type sqlRule struct {
 	finding
 }
 
+func (r sqlRule) fits(e *pgconn.PgError) bool {
+	return strings.HasPrefix(e.Code, r.state) && (r.when == nil || r.when(e))
+}
+
 // sqlRules is the table. What is in none of its rows is the environment's: a dead letter is made only of
 // what is known to be about a record.
 func sqlRules() []sqlRule {
@@ -72,7 +76,6 @@ func sqlRules() []sqlRule {
 		{"57", nil, finding{environment, "the server or an administrator ended the session"}},
 		{"58", nil, finding{environment, "the server's system failed: a disk, a file"}},
 		{"XX", nil, finding{environment, "the server met a fault of its own"}},
-		{"72", nil, finding{environment, "a snapshot is too old"}},
 
 		{"0A000", func(e *pgconn.PgError) bool { return e.Routine == "RevalidateCachedQuery" },
 			finding{skew, "a table changed under a prepared statement, which is prepared again"}},
@@ -130,7 +133,7 @@ func diagnose(err error) finding {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		for _, r := range sqlRules() {
-			if strings.HasPrefix(pg.Code, r.state) && (r.when == nil || r.when(pg)) {
+			if r.fits(pg) {
 				return r.finding
 			}
 		}

@@ -3,7 +3,6 @@ package consume
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -11,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"oriel/server/cloudevents"
@@ -105,46 +102,6 @@ func TestConfiguredFacetsAreReadFromDataOrExtensions(t *testing.T) {
 	plan.derive(r, a.Analyze(&lexicon.Input{JSON: true, Data: r.event.Data}, nil))
 	if fmt.Sprint(r.tags, r.facets) != "[one] [room=attic room=cellar zone=north]" {
 		t.Errorf("tags %v, facets %v", r.tags, r.facets)
-	}
-}
-
-func TestTheTableOfErrorsSaysWhoIsToBlame(t *testing.T) {
-	t.Parallel()
-	pg := func(code, constraint string) error {
-		return fmt.Errorf("insert: %w", &pgconn.PgError{Code: code, ConstraintName: constraint})
-	}
-	for class, codes := range map[class][]string{
-		environment:  {"08006", "57P01", "57014", "25P03", "25P02", "53100", "53300", "55P03", "40001", "40P01", "25006", "58030", "XX000", "99999"},
-		recordCaused: {"22P02", "22P05", "22021", "22003", "22001", "23502", "23503", "23505", "23P01", "21000", "P0001", "54000"},
-		skew:         {"42P01", "42703", "42501", "3F000", "0A000"},
-	} {
-		for _, code := range codes {
-			if got := classify(pg(code, "")); got != class {
-				t.Errorf("%s is %s, want %s", code, got, class)
-			}
-		}
-	}
-	if got := classify(pg("23514", "sane")); got != recordCaused {
-		t.Errorf("a check constraint is %s", got)
-	}
-	if got := classify(pg("23514", "")); got != environment {
-		t.Errorf("a missing partition is %s", got)
-	}
-	for _, err := range []error{errors.New("conn closed"), context.DeadlineExceeded, errConflictVanished, errPanic} {
-		if got := classify(err); got != environment {
-			t.Errorf("%v is %s", err, got)
-		}
-	}
-	for err, want := range map[error]class{
-		pg("23503", "owner"): recordCaused, pg("40001", ""): environment, pg("57P01", ""): unknownOutcome, pg("XX000", ""): unknownOutcome,
-		errors.New("unexpected EOF"): unknownOutcome, context.DeadlineExceeded: unknownOutcome,
-	} {
-		if got := classifyCommit(err); got != want {
-			t.Errorf("COMMIT with %v is %s, want %s", err, got, want)
-		}
-	}
-	if got := classOf(&commitError{class: unknownOutcome, err: pgx.ErrTxClosed}); got != environment {
-		t.Errorf("an unknown outcome that did not happen is %s", got)
 	}
 }
 
