@@ -29,6 +29,10 @@ func controlSession() map[string]string {
 	return session(map[string]string{"statement_timeout": "30s"})
 }
 
+func relaySession() map[string]string {
+	return session(map[string]string{"statement_timeout": "10s"})
+}
+
 func readSession() map[string]string {
 	return session(map[string]string{"statement_timeout": "10s", "default_transaction_read_only": "on"})
 }

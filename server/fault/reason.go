@@ -44,6 +44,7 @@ const (
 	ReasonShuttingDown           = "SHUTTING_DOWN"
 	ReasonDatabaseUnavailable    = "DATABASE_UNAVAILABLE"
 	ReasonConsumerNotRunning     = "CONSUMER_NOT_RUNNING"
+	ReasonRelayNotRunning        = "RELAY_NOT_RUNNING"
 	ReasonUnknownParameter       = "UNKNOWN_PARAMETER"
 	ReasonInvalidParameter       = "INVALID_PARAMETER"
 	ReasonUnsupportedQuery       = "UNSUPPORTED_QUERY_SYNTAX"
