@@ -114,6 +114,7 @@ func (r *rig) readTopic() []logged {
 // verify waits until everything is consumed and Kafka knows it, and checks every promise.
 func (r *rig) verify() *history {
 	r.t.Helper()
+	r.writers.Wait()
 	waitCaughtUp(r.t, r.pool, r.broker)
 	r.waitTold()
 	h := r.gather()

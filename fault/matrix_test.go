@@ -126,6 +126,7 @@ func (s *scene) play() {
 func (s *scene) load() {
 	s.t.Helper()
 	s.r.writePast(3)
+	s.r.writers.Wait()
 	s.flow.allow(24)
 	s.until(time.Minute, s.flow.done)
 }

@@ -61,6 +61,8 @@ type rig struct {
 	group    string
 	children []*apptest.Child
 
+	writers sync.WaitGroup // of foreign records
+
 	mu        sync.Mutex
 	foreign   []place
 	commits   []groupCommit
