@@ -29,6 +29,7 @@ type metrics struct {
 	offsetErrors *prometheus.CounterVec
 	termsSkipped prometheus.Counter
 	trips        prometheus.Counter
+	lookups      prometheus.Counter
 	lag          *prometheus.GaugeVec
 	state        *prometheus.GaugeVec
 }
@@ -64,6 +65,7 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 		offsetErrors: counters("offset_commit_errors_total", "Kafka offset commits that failed, by what became of the offsets; progress does not depend on them.", "fate"),
 		termsSkipped: counter("vocabulary_skipped_total", "Words and paths that PostgreSQL refused; they are missing from completion only."),
 		trips:        counter("breaker_trips_total", "Partitions stopped because too many of their records became dead letters."),
+		lookups:      counter("redelivery_lookups_total", "Batches whose identities were looked up before anything else, as most of them had been stored."),
 		lag:          gauges("lag_records", "Records of a partition that are not accounted for yet.", "partition"),
 		state:        gauges("partition_state", "0 running, 1 retrying, 2 gap, 3 fatal, 4 tripped.", "partition"),
 	}
@@ -72,7 +74,7 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 		limits.WithLabelValues(name).Set(value)
 	}
 	reg.MustRegister(limits, m.records, m.letters, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.isolated,
-		m.rebuilds, m.offsetErrors, m.termsSkipped, m.trips, m.lag, m.state)
+		m.rebuilds, m.offsetErrors, m.termsSkipped, m.trips, m.lookups, m.lag, m.state)
 	for _, l := range []string{labelStored, labelDuplicate, labelDead, labelExpired} {
 		m.records.WithLabelValues(l)
 	}

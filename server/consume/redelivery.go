@@ -68,6 +68,7 @@ func (c *Consumer) meet(ctx context.Context, pos position, b *batch) error {
 	if len(ask.rows) == 0 {
 		return nil
 	}
+	c.metrics.lookups.Inc()
 	conn, err := c.acquire(ctx)
 	if err != nil {
 		return err
