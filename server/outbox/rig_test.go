@@ -38,6 +38,7 @@ type rig struct {
 	brokers []string
 	topic   string
 	admin   *kadm.Client
+	plain   bool // records are not compressed, so that a broker of the test's own can read them
 }
 
 func newRig(t *testing.T, brokers []string, topic string) *rig {
@@ -90,7 +91,11 @@ func (r *rig) start(mod func(*Config)) *relay {
 	}
 	pool := dbtest.Open(r.t, dbtest.AppURL(r.t, r.url))
 	rel := &relay{registry: prometheus.NewRegistry()}
-	rel.Relay = New(cfg, pool, clientOptions(r.brokers), testLog(r.t.Name()), rel.registry)
+	opts := clientOptions(r.brokers)
+	if r.plain {
+		opts = append(opts, kgo.ProducerBatchCompression(kgo.NoCompression()))
+	}
+	rel.Relay = New(cfg, pool, opts, testLog(r.t.Name()), rel.registry)
 	if err := rel.Start(r.t.Context()); err != nil {
 		r.t.Fatal(err)
 	}
@@ -213,6 +218,30 @@ func (r *rig) spread(topic, prefix string, n int) {
 		SELECT $1 || i, 0, $2, ($1 || i)::bytea, ($1 || i || ' 0')::bytea FROM generate_series(0, $3 - 1) i ORDER BY i`, prefix, topic, n)
 }
 
+// newTopic makes a topic that goes with the test.
+func (r *rig) newTopic(partitions int32, configs map[string]string) string {
+	r.t.Helper()
+	name := fmt.Sprintf("made.%d", time.Now().UnixNano())
+	r.makeTopic(name, partitions, configs)
+	return name
+}
+
+func (r *rig) makeTopic(name string, partitions int32, configs map[string]string) {
+	r.t.Helper()
+	values := map[string]*string{}
+	for k, v := range configs {
+		values[k] = &v
+	}
+	if _, err := r.admin.CreateTopic(r.t.Context(), partitions, 1, values, name); err != nil {
+		r.t.Fatalf("make the topic %s: %v", name, err)
+	}
+	r.t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		defer cancel()
+		_, _ = r.admin.DeleteTopic(ctx, name) // a broker of the test's own may be gone
+	})
+}
+
 func (r *rig) pending() int { return r.count("SELECT count(*) FROM outbox WHERE NOT dead") }
 func (r *rig) dead() int    { return r.count("SELECT count(*) FROM outbox WHERE dead") }
 
@@ -261,7 +290,7 @@ func (r *rig) published(topic string) []*kgo.Record {
 	return out
 }
 
-// expectOnce requires that a topic holds each of the values, and says how many of its records are repeats.
+// expectAll requires that a topic holds each of the values, and says how many of its records are repeats.
 func (r *rig) expectAll(topic string, want []string) (repeats int) {
 	r.t.Helper()
 	got := map[string]int{}
@@ -284,6 +313,8 @@ func (r *rig) expectAll(topic string, want []string) (repeats int) {
 	}
 	return repeats
 }
+
+func itoa(i int) string { return fmt.Sprint(i) }
 
 // values are those of enqueue.
 func values(key string, first, n int) (out []string) {
