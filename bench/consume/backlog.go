@@ -41,7 +41,7 @@ func backlogged(ctx context.Context, o options, s *stage, out io.Writer, goals *
 		return err
 	}
 	child := exec.CommandContext(ctx, self, "-child", topic, "-url", d.url, "-brokers", strings.Join(s.brokers, ","),
-		"-backlog", strconv.Itoa(o.backlog), "-batch", strconv.Itoa(o.batch), fmt.Sprintf("-log=%t", o.log))
+		"-backlog", strconv.Itoa(o.backlog), fmt.Sprintf("-log=%t", o.log))
 	child.Stderr = os.Stderr
 	began := time.Now()
 	if err := child.Start(); err != nil {
@@ -101,5 +101,5 @@ func runChild(ctx context.Context, o options, log *slog.Logger) error {
 		return err
 	}
 	defer pool.Close()
-	return consumeAll(ctx, o, strings.Split(o.brokers, ","), log, o.child, o.backlog, pool)
+	return consumeAll(ctx, 0, strings.Split(o.brokers, ","), log, o.child, o.backlog, pool)
 }

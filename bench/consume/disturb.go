@@ -103,10 +103,10 @@ func disturbed(ctx context.Context, o options, s *stage, out io.Writer, goals *g
 		return err
 	}
 	defer pool.Close()
-	if err := consumeAll(ctx, o, s.brokers, s.log, topic, o.uniques, pool); err != nil { // what the others work on
+	if err := consumeAll(ctx, 0, s.brokers, s.log, topic, o.uniques, pool); err != nil { // what the others work on
 		return err
 	}
-	c := consume.New(consume.Config{Consumer: "store", Topic: topic, Group: "bench-" + topic, Instance: "bench", BatchRecords: o.batch},
+	c := consume.New(consume.Config{Consumer: "store", Topic: topic, Group: "bench-" + topic, Instance: "bench"},
 		pool, []kgo.Opt{kgo.SeedBrokers(s.brokers...)}, s.log, prometheus.NewRegistry(), nil)
 	if err := c.Start(ctx); err != nil {
 		return err

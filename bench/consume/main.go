@@ -215,7 +215,8 @@ func compare(ctx context.Context, o options, s *stage, w workload, out io.Writer
 		w.name, w.n, float64(bytes)/float64(w.n), o.partitions, o.batch)
 	product := &player{name: "product", n: w.n, play: contender{run: s.product, again: s.productAgain}}
 	limit := &player{name: "limit", n: w.n, play: contender{run: s.limit(lexemes{})}}
-	all := []*player{product, limit}
+	asItIs := &player{name: "as it is", n: w.n, play: contender{run: s.asItIs}}
+	all := []*player{product, limit, asItIs}
 	var vector *player
 	if w.vectors > 0 {
 		vector = &player{name: "tsvector", n: w.vectors, play: contender{setup: vectorColumn, run: s.limit(newVectors())}}
@@ -231,7 +232,7 @@ func compare(ctx context.Context, o options, s *stage, w workload, out io.Writer
 		}
 		slices.Reverse(all)
 	}
-	for _, p := range []*player{product, limit, vector} {
+	for _, p := range []*player{product, limit, asItIs, vector} {
 		if p != nil {
 			m := middle(p.turns)
 			fmt.Fprintf(out, "  %-8s %6.0f records/s %v of %d, processor %.0f + %.0f µs a record (client + server)\n",

@@ -29,7 +29,7 @@ func spreadOfUniques(ctx context.Context, o options, s *stage, out io.Writer, go
 	}
 	for range o.rounds {
 		for i, topic := range topics {
-			r, err := s.measure(ctx, o, topic, o.uniques, contender{run: s.productAgain})
+			r, err := s.measure(ctx, o, topic, o.uniques, contender{run: s.asItIs})
 			if err != nil {
 				return err
 			}

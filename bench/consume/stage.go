@@ -283,22 +283,28 @@ func expectCount(ctx context.Context, pool *pgxpool.Pool, want int, what, sql st
 	return nil
 }
 
-// product runs the product's consumer until the checkpoints account for every record.
+// product runs the product's consumer with batches of the limit's size.
 func (s *stage) product(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error {
 	defer s.startProfile()()
-	return consumeAll(ctx, o, s.brokers, s.log, topic, n, pool)
+	return consumeAll(ctx, o.batch, s.brokers, s.log, topic, n, pool)
 }
 
 // productAgain is product without its profile.
 func (s *stage) productAgain(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error {
-	return consumeAll(ctx, o, s.brokers, s.log, topic, n, pool)
+	return consumeAll(ctx, o.batch, s.brokers, s.log, topic, n, pool)
 }
 
-func consumeAll(ctx context.Context, o options, brokers []string, log *slog.Logger, topic string, n int, pool *pgxpool.Pool) error {
+// asItIs is the product with batches of its own size.
+func (s *stage) asItIs(ctx context.Context, _ options, topic string, n int, pool *pgxpool.Pool) error {
+	return consumeAll(ctx, 0, s.brokers, s.log, topic, n, pool)
+}
+
+// consumeAll runs the product's consumer until the checkpoints account for every record.
+func consumeAll(ctx context.Context, batch int, brokers []string, log *slog.Logger, topic string, n int, pool *pgxpool.Pool) error {
 	woken := make(chan struct{}, 1)
 	c := consume.New(consume.Config{
 		Consumer: "store", Topic: topic, Group: fmt.Sprintf("bench-%d", time.Now().UnixNano()), Instance: "bench",
-		BatchRecords: o.batch,
+		BatchRecords: batch,
 	}, pool, []kgo.Opt{kgo.SeedBrokers(brokers...), kgo.MetadataMinAge(250 * time.Millisecond)}, log, prometheus.NewRegistry(), func() {
 		select {
 		case woken <- struct{}{}:

@@ -37,7 +37,7 @@ func TestAnOutageOfTheDatabaseMakesNoDeadLetters(t *testing.T) {
 	}
 	r.await("it is tried again and again", func() bool { return m.value(t, "oriel_consumer_retries_total", "class=environment") >= 6 })
 	s := m.Status()
-	if s.Ready() || !s.Degraded || !strings.Contains(s.Detail, "53300") {
+	if s.Ready() || !s.Degraded || !strings.Contains(s.Detail, "failed to connect") {
 		t.Errorf("status %+v", s)
 	}
 	r.exec("ALTER ROLE " + role + " CONNECTION LIMIT -1")

@@ -17,6 +17,7 @@ import (
 
 // assigned runs before the takeover; it may be called with nothing.
 func (s *session) assigned(_ context.Context, _ *kgo.Client, added map[string][]int32) {
+	<-s.built
 	s.c.log.Info("partitions assigned", "partitions", added[s.c.cfg.Topic])
 	if len(added[s.c.cfg.Topic]) == 0 {
 		s.c.status.joined(len(s.partitions()))
@@ -26,6 +27,7 @@ func (s *session) assigned(_ context.Context, _ *kgo.Client, added map[string][]
 // revoked finishes the transactions in hand and tells Kafka their offsets before it returns: after
 // it, the next owner takes over. It must neither close the client nor leave the group.
 func (s *session) revoked(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
+	<-s.built
 	ps := gone[s.c.cfg.Topic]
 	if len(ps) > 0 {
 		s.c.log.Info("partitions revoked", "partitions", ps)
@@ -38,6 +40,7 @@ func (s *session) revoked(_ context.Context, _ *kgo.Client, gone map[string][]in
 
 // lost is revoked without a commit: the group has given the partitions to somebody else.
 func (s *session) lost(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
+	<-s.built
 	ps := gone[s.c.cfg.Topic]
 	s.c.log.Warn("partitions lost", "partitions", ps)
 	bounded, cancel := context.WithTimeout(s.work, drainIn)

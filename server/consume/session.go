@@ -44,7 +44,8 @@ type session struct {
 	endTasks context.CancelFunc
 	running  sync.WaitGroup
 
-	rebuild chan string // why the session must end, at most one
+	built   chan struct{} // closed once cl is set: the group may call back before NewClient has returned
+	rebuild chan string   // why the session must end, at most one
 
 	mu       sync.Mutex
 	owned    map[int32]*ownership
@@ -74,7 +75,7 @@ type seek struct {
 
 func newSession(c *Consumer, key lexicon.Key, work context.Context) (*session, error) {
 	s := &session{
-		c: c, key: key, work: work, rebuild: make(chan string, 1),
+		c: c, key: key, work: work, built: make(chan struct{}), rebuild: make(chan string, 1),
 		owned: map[int32]*ownership{}, seeks: map[int32]seek{},
 	}
 	s.tasks, s.endTasks = context.WithCancel(work)
@@ -106,6 +107,7 @@ func newSession(c *Consumer, key lexicon.Key, work context.Context) (*session, e
 		return nil, fmt.Errorf("make the Kafka client: %w", err)
 	}
 	s.cl, s.adm = cl, kadm.NewClient(cl)
+	close(s.built)
 	return s, nil
 }
 
@@ -166,7 +168,7 @@ func (s *session) pollAll(ctx context.Context) {
 		s.wakePoll = cancel
 		s.mu.Unlock()
 		s.applySeeks()
-		fetches := s.cl.PollRecords(poll, pollBatches*s.c.cfg.BatchRecords)
+		fetches := s.cl.PollRecords(poll, pollBatches*s.c.cfg.BacklogBatch)
 		if fetches.IsClientClosed() {
 			cancel()
 			return

@@ -27,6 +27,7 @@ type claim struct {
 // fetched. Errors of the environment are retried here, while the group hears our heartbeats: an error
 // returned would end the session, and one that is a cancellation would end the membership for good.
 func (s *session) takeOver(ctx context.Context, fetched map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	<-s.built
 	group := fetched[s.c.cfg.Topic]
 	if len(group) == 0 {
 		return fetched, nil

@@ -151,7 +151,7 @@ func TestTheCacheForgetsAndNeverInvents(t *testing.T) {
 func TestABatchIsCutByCountBytesAndAge(t *testing.T) {
 	t.Parallel()
 	paused := 0
-	q := newQueue(10, 5000, func() { paused++ }, func() { paused-- })
+	q := newQueue(10, 10, 5000, func() { paused++ }, func() { paused-- })
 	rec := func(offset int64, size int) *kgo.Record {
 		return &kgo.Record{Offset: offset, Value: make([]byte, size)}
 	}
@@ -197,6 +197,28 @@ func TestABatchIsCutByCountBytesAndAge(t *testing.T) {
 	q.put([]*kgo.Record{rec(99, 1)})
 	if paused != 0 || !q.empty() {
 		t.Errorf("a closed queue holds on: paused %d", paused)
+	}
+}
+
+func TestABacklogMakesLargerBatchesAndNobodyWaitsForOne(t *testing.T) {
+	t.Parallel()
+	q := newQueue(10, 40, 1<<20, func() {}, func() {})
+	put := func(n int) {
+		for range n {
+			q.put([]*kgo.Record{{Value: []byte("x")}})
+		}
+	}
+	for _, c := range []struct{ put, want int }{{10, 10}, {100, 40}, {0, 40}, {0, 20}, {39, 39}} {
+		put(c.put)
+		if b := q.take(t.Context(), time.Hour); len(b) != c.want {
+			t.Errorf("%d records after another %d, want %d", len(b), c.put, c.want)
+		}
+	}
+	for given, want := range map[[2]int][2]int{{0, 0}: {500, 1000}, {20, 0}: {20, 20}, {20, 50}: {20, 50}, {0, 700}: {500, 700}, {20, 5}: {20, 20}} {
+		c := Config{BatchRecords: given[0], BacklogBatch: given[1]}.withDefaults()
+		if got := [2]int{c.BatchRecords, c.BacklogBatch}; got != want {
+			t.Errorf("%v becomes %v, want %v", given, got, want)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ func (c *Consumer) startWorker(work context.Context, key lexicon.Key, pos positi
 	w := &worker{
 		c: c, part: pos.part, pos: pos, fenced: fenced, stick: stick,
 		log:  c.log.With("partition", pos.part, "log", pos.log, "epoch", pos.epoch),
-		q:    newQueue(c.cfg.BatchRecords, c.cfg.BatchBytes, pause, resume),
+		q:    newQueue(c.cfg.BatchRecords, c.cfg.BacklogBatch, c.cfg.BatchBytes, pause, resume),
 		prep: newPreparer(c, key), done: make(chan struct{}),
 	}
 	w.hard, w.stopHard = context.WithCancel(work)
