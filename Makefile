@@ -69,7 +69,9 @@ keycloak: build ## Browser tests of signing in with Keycloak, which Maven fetche
 	@ORIEL_E2E_PROVIDERS=keycloak npm run --silent e2e:signin
 
 fault: ## End the program at every crash point and check its promises; LONG=1 at more moments, and on Apache Kafka.
-	@CGO_ENABLED=0 GOFLAGS=-trimpath go test -count=1 -timeout $(if $(LONG),60m,15m) -parallel 4 -run 'TestAKillAtAnyPoint' ./fault -args -matrix $(if $(LONG),-long)
+	@go test -count=1 -tags failpoint ./server/failpoint
+	@CGO_ENABLED=0 GOFLAGS=-trimpath $(if $(LONG),ORIEL_TEST_KAFKA=1) go test -count=1 -timeout $(if $(LONG),60m,15m) -parallel 4 \
+	  -run 'AKillAt|AZombie|APanicAtAnyPoint' ./fault -args -matrix $(if $(LONG),-long)
 
 nemesis: ## Break everything at random for SECONDS=45, and check; SEED=… does the same again.
 	@CGO_ENABLED=0 GOFLAGS=-trimpath go test -count=1 -timeout $$(($(SECONDS) + 900))s -v -run 'TestNothingIsLost' ./fault -args -nemesis $(SECONDS) -seed $(SEED)

@@ -3,19 +3,20 @@ package fault
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
-	"oriel/server/apptest"
+	"oriel/server/kafka"
 )
 
 // gather reads what is known once everything has come to rest.
 func (r *rig) gather() *history {
 	r.t.Helper()
-	h := &history{notes: r.journal.read(r.t), records: r.readTopic()}
+	h := &history{notes: r.journal.read(r.t), records: r.readTopic(), copies: r.readCopies()}
 	r.mu.Lock()
 	h.foreign, h.commits = r.foreign, r.commits
 	r.mu.Unlock()
@@ -43,7 +44,8 @@ func (r *rig) gather() *history {
 		h.changes = append(h.changes, c)
 		return err
 	})
-	ends := logEnds(r.t, r.broker)
+	h.queued = scan[int](r.t, r.pool, `SELECT count(*) FROM outbox`)
+	ends := logEnds(r.t, r.broker, r.broker.Topic)
 	read(r, `SELECT partition, next_offset, commits, state FROM checkpoint`, func(rows pgx.Rows) error {
 		var m checkpoint
 		err := rows.Scan(&m.part, &m.next, &m.commits, &m.state)
@@ -72,43 +74,71 @@ func read(r *rig, sql string, each func(pgx.Rows) error) {
 	}
 }
 
-// readTopic reads the whole topic up to its present end.
+// readTopic reads the whole topic of events up to its present end.
 func (r *rig) readTopic() []logged {
 	r.t.Helper()
-	left := 0
+	var all []logged
+	r.eachRecord(r.broker.Topic, func(rec *kgo.Record) {
+		l := logged{place: place{rec.Partition, rec.Offset}}
+		for _, h := range rec.Headers {
+			if h.Key == "ce_id" {
+				l.id = string(h.Value)
+			}
+		}
+		all = append(all, l)
+	})
+	return all
+}
+
+// readCopies reads the dead-letter topic: the key of a copy says where its record is.
+func (r *rig) readCopies() []place {
+	r.t.Helper()
+	var all []place
+	r.eachRecord(kafka.DeadLetterTopic(r.broker.Topic), func(rec *kgo.Record) {
+		var p place
+		if _, err := fmt.Sscanf(strings.TrimPrefix(string(rec.Key), r.broker.Topic), "/%d/%d", &p.part, &p.offset); err != nil {
+			r.t.Errorf("the key %q of a dead letter: %v", rec.Key, err)
+		}
+		all = append(all, p)
+	})
+	return all
+}
+
+func (r *rig) eachRecord(topic string, each func(*kgo.Record)) {
+	r.t.Helper()
+	left := map[int32]int64{}
 	from := map[int32]kgo.Offset{}
-	ends := logEnds(r.t, r.broker)
-	for p, end := range ends {
-		from[p] = kgo.NewOffset().At(0)
-		left += int(end)
+	for p, end := range logEnds(r.t, r.broker, topic) {
+		if end > 0 {
+			from[p], left[p] = kgo.NewOffset().At(0), end
+		}
 	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(r.broker.Brokers...), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{r.broker.Topic: from}))
+	if len(left) == 0 {
+		return
+	}
+	client, err := kgo.NewClient(kgo.SeedBrokers(r.broker.Brokers...), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}))
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
-	var all []logged
-	for len(all) < left {
+	for len(left) > 0 {
 		fetches := client.PollFetches(ctx)
 		if err := fetches.Err0(); err != nil {
-			r.t.Fatalf("read %d of %d records: %v", len(all), left, err)
+			r.t.Fatalf("read %s up to %v: %v", topic, left, err)
 		}
 		fetches.EachRecord(func(rec *kgo.Record) {
-			if rec.Offset >= ends[rec.Partition] {
-				return
+			end, ok := left[rec.Partition]
+			if !ok {
+				return // beyond the end that it had
 			}
-			l := logged{place: place{rec.Partition, rec.Offset}}
-			for _, h := range rec.Headers {
-				if h.Key == "ce_id" {
-					l.id = string(h.Value)
-				}
+			if rec.Offset >= end-1 {
+				delete(left, rec.Partition)
 			}
-			all = append(all, l)
+			each(rec)
 		})
 	}
-	return all
 }
 
 // verify waits until everything is consumed and Kafka knows it, and checks every promise.
@@ -117,6 +147,7 @@ func (r *rig) verify() *history {
 	r.writers.Wait()
 	waitCaughtUp(r.t, r.pool, r.broker)
 	r.waitTold()
+	r.waitPublished()
 	h := r.gather()
 	for _, broken := range h.check() {
 		r.t.Error(broken)
@@ -135,9 +166,9 @@ func (r *rig) waitTold() {
 		r.t.Fatal(err)
 	}
 	defer client.Close()
-	ends := logEnds(r.t, r.broker)
+	ends := logEnds(r.t, r.broker, r.broker.Topic)
 	var last string
-	apptest.Eventually(r.t, time.Minute, func() bool {
+	told := func() bool {
 		offsets, err := kadm.NewClient(client).FetchOffsets(r.t.Context(), r.group)
 		if err != nil {
 			last = err.Error()
@@ -145,12 +176,31 @@ func (r *rig) waitTold() {
 		}
 		last = fmt.Sprintf("the group is at %v, the logs end at %v", offsets.Offsets().KOffsets(), ends)
 		for p, end := range ends {
-			if o, ok := offsets.Lookup(r.broker.Topic, p); end > 0 && (!ok || o.At != end) {
+			if o, ok := offsets.Lookup(r.broker.Topic, p); end > 0 && (!ok || o.At < end) {
 				return false
 			}
 		}
 		return true
-	}, func() string { return last })
+	}
+	for deadline := time.Now().Add(time.Minute); !told(); pause(r.t.Context(), 20*time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.t.Errorf("I10: after a minute %s", last)
+			return
+		}
+	}
+}
+
+// waitPublished waits until the outbox is empty.
+func (r *rig) waitPublished() {
+	r.t.Helper()
+	deadline := time.Now().Add(time.Minute)
+	for scan[int](r.t, r.pool, `SELECT count(*) FROM outbox`) > 0 {
+		if time.Now().After(deadline) {
+			r.t.Error("I10: after a minute the outbox is not empty")
+			return
+		}
+		pause(r.t.Context(), 20*time.Millisecond)
+	}
 }
 
 // caughtUp says that every checkpoint is at its log's end.
@@ -159,7 +209,7 @@ func (r *rig) caughtUp() bool {
 	if err != nil {
 		return false
 	}
-	for p, end := range logEnds(r.t, r.broker) {
+	for p, end := range logEnds(r.t, r.broker, r.broker.Topic) {
 		if durable[p] != end {
 			return false
 		}

@@ -27,6 +27,7 @@ func whole() *history {
 		records: []logged{{at(0), "k-0"}, {at(1), "k-0"}, {at(2), "k-2"}, {at(3), ""}, {at(4), "k-3"}, {at(5), "k-4"}},
 		rows:    []stored{{at(0), 1, "k-0", "k"}, {at(4), 2, "k-3", "k"}, {at(5), 2, "k-4", "k"}},
 		letters: []letter{{at(2), 1, "k-2", "REJECTED"}, {at(3), 2, "", "UNDECODABLE"}},
+		copies:  []place{at(2), at(3), at(3)},
 		ledger: []entry{
 			{part: 0, commit: 1, from: 0, to: 3, stored: 1, duplicate: 1, dead: 1},
 			{part: 0, commit: 2, from: 3, to: 6, stored: 2, dead: 1},
@@ -80,6 +81,9 @@ func TestEveryCheckFindsWhatItIsFor(t *testing.T) {
 		"the ledger does not add up":       {func(h *history) { h.ledger[0].duplicate = 2 }, "I7: commit 1"},
 		"a duplicate is not counted":       {func(h *history) { h.ledger[0].duplicate, h.ledger[0].skipped = 0, 1 }, "I7: the ledger of partition 0 misses 1 duplicates"},
 		"the rollups count otherwise":      {func(h *history) { h.rolled = 4 }, "I7: the rollups count 4"},
+		"a letter was not published":       {func(h *history) { h.copies = h.copies[1:] }, "I8: the dead letter of partition 0 offset 2"},
+		"a letter was published too early": {func(h *history) { h.copies = append(h.copies, place{0, 4}) }, "I8: a dead letter of partition 0 offset 4"},
+		"a message waits":                  {func(h *history) { h.queued = 1 }, "I8: 1 messages"},
 		"a zombie wrote":                   {func(h *history) { h.changes[4].writer = "one" }, "I9: one wrote commit 2"},
 		"an epoch fell":                    {func(h *history) { h.changes[4].newEpoch = 1 }, "I9: partition 0 went from epoch 2 to 1"},
 		"a partition stands still":         {func(h *history) { h.marks[0].at = 7 }, "I10: partition 0 is running at 6"},

@@ -16,6 +16,8 @@ type history struct {
 	records []logged
 	rows    []stored
 	letters []letter
+	copies  []place // of the records whose dead letters were published, as often as the topic has them
+	queued  int     // messages of the outbox that are not published
 	ledger  []entry
 	changes []change
 	marks   []checkpoint
@@ -83,7 +85,7 @@ type groupCommit struct {
 
 // check says what promises a history breaks, each with the number of its invariant.
 func (h *history) check() []string {
-	return slices.Concat(h.noLoss(), h.noDuplicate(), h.noPhantom(), h.order(), h.neverAhead(), h.contiguous(), h.accounted(), h.fenced(), h.live())
+	return slices.Concat(h.noLoss(), h.noDuplicate(), h.noPhantom(), h.order(), h.neverAhead(), h.contiguous(), h.accounted(), h.published(), h.fenced(), h.live())
 }
 
 // noLoss is I1: what was acknowledged is stored or a dead letter.
@@ -277,6 +279,28 @@ func (h *history) accounted() (broken []string) {
 	}
 	if h.rolled != total {
 		broken = append(broken, fmt.Sprintf("I7: the rollups count %d events, the ledger %d", h.rolled, total))
+	}
+	return broken
+}
+
+// published is I8: a dead letter committed if, and only if, the dead-letter topic has its copy, once or more
+// often, and nothing waits to be published.
+func (h *history) published() (broken []string) {
+	copies := map[place]int{}
+	for _, p := range h.copies {
+		copies[p]++
+	}
+	for _, l := range h.letters {
+		if copies[l.place] == 0 {
+			broken = append(broken, fmt.Sprintf("I8: the dead letter of %s was not published", l.place))
+		}
+		delete(copies, l.place)
+	}
+	for p := range copies {
+		broken = append(broken, fmt.Sprintf("I8: a dead letter of %s was published and is none", p))
+	}
+	if h.queued != 0 {
+		broken = append(broken, fmt.Sprintf("I8: %d messages wait in the outbox", h.queued))
 	}
 	return broken
 }

@@ -6,13 +6,19 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"oriel/server/apptest"
 	"oriel/server/dbtest"
 	"oriel/server/failpoint"
+	"oriel/server/kafka"
 )
 
 // matrix asks for the crash matrix, which has a command of its own.
@@ -52,6 +58,29 @@ func TestAKillAtAnyPointLosesNothingAndDoublesNothing(t *testing.T) {
 }
 
 const partitionsOfCase = 2
+
+// onApache are the points at which a broker of another make could matter: around its acknowledgements, its
+// group and its offsets.
+func onApache() []string {
+	return []string{
+		"ing.after_ack", "con.taken_over", "con.after_commit", "con.before_kcommit", "con.after_kcommit", "con.in_revoke",
+		"out.before_publish", "out.after_ack",
+	}
+}
+
+func TestAKillAtAPointOfTheBrokersLosesNothingOnApacheKafka(t *testing.T) {
+	skipWithoutMatrix(t)
+	if !*long {
+		t.Skip("NOT RUN here: make fault LONG=1 runs the matrix on Apache Kafka")
+	}
+	t.Parallel()
+	for _, name := range onApache() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.OnApache(t, partitionsOfCase, func(t *testing.T, b dbtest.Broker) { killAt(t, newRig(t, b, nil), name, first) })
+		})
+	}
+}
 
 // killAt runs one case: a replica is killed by itself at a point while producers send, another takes its
 // place, and every promise is checked.
@@ -125,6 +154,12 @@ func (s *scene) play() {
 // load sends events, some of which the database refuses, and records that are no events.
 func (s *scene) load() {
 	s.t.Helper()
+	if s.r.cluster != nil {
+		// The first dead letter is not taken, which its relay has to write down.
+		s.r.cluster.Fault(kfake.Fault{
+			Keys: []kmsg.Key{kmsg.Produce}, Topic: kafka.DeadLetterTopic(s.r.broker.Topic), Err: kerr.TopicAuthorizationFailed,
+		})
+	}
 	s.r.writePast(3)
 	s.r.writers.Wait()
 	s.flow.allow(24)
@@ -141,9 +176,11 @@ func (s *scene) loseAnswers() {
 	for lost := 1; lost <= 6; lost++ {
 		s.proxy.Next(slices.Repeat([]dbtest.Fate{dbtest.Deliver}, lost%3)...)
 		s.proxy.Next(dbtest.LoseReply)
-		s.flow.allow(3)
-		if s.until(time.Minute, func() bool { _, suffered := s.proxy.Commits(); return suffered == lost && s.flow.done() }) {
-			return
+		for suffered := 0; suffered < lost; _, suffered = s.proxy.Commits() {
+			s.flow.allow(3)
+			if s.until(time.Minute, func() bool { return s.flow.done() && s.r.caughtUp() }) {
+				return
+			}
 		}
 	}
 }
@@ -173,6 +210,15 @@ func (s *scene) mourn() {
 		s.members = s.r.members()
 	}
 	s.r.evict(s.members)
+	// The leases of its relay run out, and it is not counted among the relays any more.
+	for _, sql := range []string{
+		`UPDATE outbox_shard SET lease_until = clock_timestamp() WHERE owner LIKE '%/' || $1::text || '#%'`,
+		`DELETE FROM outbox_relay WHERE name LIKE '%/' || $1::text || '#%'`,
+	} {
+		if _, err := s.r.pool.Exec(s.t.Context(), sql, strconv.Itoa(s.victim.Pid())); err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // stop asks the victim to end.

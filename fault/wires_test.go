@@ -55,7 +55,7 @@ func (w *wires) fate(key int16) (how lostAs, lost bool) {
 
 // listen is net.Listen for the cluster.
 func (w *wires) listen(network, addr string) (net.Listener, error) {
-	l, err := net.Listen(network, addr) //nolint:noctx // kfake has no context to give
+	l, err := net.Listen(network, addr)
 	if err != nil {
 		return nil, err
 	}

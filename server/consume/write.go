@@ -84,6 +84,7 @@ func (c *Consumer) write(ctx context.Context, pos position, b *batch, alone bool
 }
 
 func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error {
+	failpoint.Hit("con.before_tx")
 	if err := a.begin(ctx, conn); err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Enabled says whether this program was built with the tag.
@@ -100,6 +101,7 @@ func (r *rules) pass(name string) error {
 			select {} // the signal may take a moment; nothing may happen after the point
 		case "stop":
 			_ = syscall.Kill(os.Getpid(), syscall.SIGSTOP)
+			<-time.After(50 * time.Millisecond) // it takes a moment to reach this thread
 		case "block":
 			r.block(name)
 		case "error":

@@ -186,7 +186,7 @@ func (l *loop) write(work context.Context, what *marks) {
 	}
 	count := len(what.bury.Ids) + len(what.delay.Ids) + len(what.shrink.Ids) + len(what.backOff)
 	if count > 0 {
-		failpoint.Hit("out.before_mark")
+		failpoint.Hit("out.before_note")
 	}
 	if n := len(what.bury.Ids); n > 0 {
 		what.bury.Owner = l.name
@@ -216,7 +216,7 @@ func (l *loop) write(work context.Context, what *marks) {
 		note(1, rows, err)
 	}
 	if count > 0 {
-		failpoint.Hit("out.after_mark")
+		failpoint.Hit("out.after_note")
 	}
 	if missed := int64(said) - heard; missed > 0 {
 		l.metrics.fenced.Add(float64(missed))
