@@ -163,7 +163,10 @@ func repeat(ctx context.Context, url string, limit time.Duration, times *int, sq
 		}
 		_, err := conn.Exec(ctx, sql, args...)
 		var ended *pgconn.PgError
-		if err != nil && ctx.Err() == nil && !(errors.As(err, &ended) && ended.Code == "57014") {
+		if errors.As(err, &ended) && ended.Code == "57014" {
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("%s: %w", sql, err)
 		}
 	}

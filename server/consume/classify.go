@@ -77,8 +77,10 @@ func sqlRules() []sqlRule {
 		{"58", nil, finding{environment, "the server's system failed: a disk, a file"}},
 		{"XX", nil, finding{environment, "the server met a fault of its own"}},
 
-		{"0A000", func(e *pgconn.PgError) bool { return e.Routine == "RevalidateCachedQuery" },
-			finding{skew, "a table changed under a prepared statement, which is prepared again"}},
+		{
+			"0A000", func(e *pgconn.PgError) bool { return e.Routine == "RevalidateCachedQuery" },
+			finding{skew, "a table changed under a prepared statement, which is prepared again"},
+		},
 		{"0A000", nil, finding{skew, "the server cannot do what this build asks of it"}},
 		{"28", nil, finding{skew, "the server does not let this role in"}},
 		{"3D000", nil, finding{skew, "there is no such database"}},
@@ -119,8 +121,10 @@ func conditions() []condition {
 		{func(err error) bool {
 			return pgconn.Timeout(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 		}, finding{environment, "no answer came in time"}},
-		{func(err error) bool { var c *pgconn.ConnectError; return errors.As(err, &c) },
-			finding{environment, "there is no connection to the server"}},
+		{
+			func(err error) bool { var c *pgconn.ConnectError; return errors.As(err, &c) },
+			finding{environment, "there is no connection to the server"},
+		},
 		{func(err error) bool {
 			var n net.Error
 			return errors.As(err, &n) || is(io.EOF, io.ErrUnexpectedEOF, net.ErrClosed)(err) || strings.Contains(err.Error(), "conn closed")
@@ -170,6 +174,18 @@ func diagnoseCommit(err error) finding {
 
 func classify(err error) class       { return diagnose(err).class }
 func classifyCommit(err error) class { return diagnoseCommit(err).class }
+
+// classOf is the class of any error of a transaction.
+func classOf(err error) class {
+	var ce *commitError
+	if errors.As(err, &ce) {
+		if ce.class == unknownOutcome {
+			return environment // resolved: it did not happen
+		}
+		return ce.class
+	}
+	return classify(err)
+}
 
 // noPartition tells a row without a day partition.
 func noPartition(err error) bool {

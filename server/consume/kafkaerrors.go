@@ -51,8 +51,10 @@ func fetchRules() []fetchRule {
 		{isUnreadable, fetchSticks, "a batch cannot be read, and the client would go on behind it"},
 		{is(kerr.OffsetOutOfRange), fetchRetakes, "the broker says that the checkpoint is out of range"},
 		{is(kerr.UnknownTopicID, kerr.InconsistentTopicID), fetchRebuilds, "the broker does not know the topic's id any more"},
-		{is(kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.SaslAuthenticationFailed),
-			fetchRefused, "the broker does not let this user read"},
+		{
+			is(kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed, kerr.SaslAuthenticationFailed),
+			fetchRefused, "the broker does not let this user read",
+		},
 		{func(error) bool { return true }, fetchAgain, "the client tries again"},
 	}
 }
@@ -111,14 +113,22 @@ type offsetRule struct {
 
 func offsetRules() []offsetRule {
 	return []offsetRule{
-		{[]*kerr.Error{kerr.RebalanceInProgress, kerr.IllegalGeneration, kerr.UnknownMemberID, kerr.FencedInstanceID, kerr.StaleMemberEpoch, kerr.FencedMemberEpoch},
-			offsetsOther, "the group has moved on: whoever owns the partition starts from the checkpoint"},
-		{[]*kerr.Error{kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend},
-			offsetsMaybe, "the broker may have stored them"},
-		{[]*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorNotAvailable, kerr.CoordinatorLoadInProgress, kerr.UnknownTopicOrPartition, kerr.NotEnoughReplicas, kerr.KafkaStorageError},
-			offsetsAgain, "the broker was not ready"},
-		{[]*kerr.Error{kerr.GroupAuthorizationFailed, kerr.TopicAuthorizationFailed, kerr.OffsetMetadataTooLarge, kerr.InvalidCommitOffsetSize, kerr.InvalidGroupID, kerr.UnknownTopicID},
-			offsetsRefused, "the broker refuses them: tools that read the group's lag see a wrong number, and nothing else is affected"},
+		{
+			[]*kerr.Error{kerr.RebalanceInProgress, kerr.IllegalGeneration, kerr.UnknownMemberID, kerr.FencedInstanceID, kerr.StaleMemberEpoch, kerr.FencedMemberEpoch},
+			offsetsOther, "the group has moved on: whoever owns the partition starts from the checkpoint",
+		},
+		{
+			[]*kerr.Error{kerr.RequestTimedOut, kerr.NotEnoughReplicasAfterAppend},
+			offsetsMaybe, "the broker may have stored them",
+		},
+		{
+			[]*kerr.Error{kerr.NotCoordinator, kerr.CoordinatorNotAvailable, kerr.CoordinatorLoadInProgress, kerr.UnknownTopicOrPartition, kerr.NotEnoughReplicas, kerr.KafkaStorageError},
+			offsetsAgain, "the broker was not ready",
+		},
+		{
+			[]*kerr.Error{kerr.GroupAuthorizationFailed, kerr.TopicAuthorizationFailed, kerr.OffsetMetadataTooLarge, kerr.InvalidCommitOffsetSize, kerr.InvalidGroupID, kerr.UnknownTopicID},
+			offsetsRefused, "the broker refuses them: tools that read the group's lag see a wrong number, and nothing else is affected",
+		},
 	}
 }
 

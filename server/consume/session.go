@@ -54,6 +54,9 @@ type session struct {
 	wakePoll context.CancelFunc
 	seeks    map[int32]seek
 
+	refused   string // why the broker refused the last fetch, until records come again
+	refusedAt time.Time
+
 	commitMu sync.Mutex // no offset of a partition is committed once its revoke has returned
 }
 
@@ -148,6 +151,7 @@ func (s *session) close(work context.Context) {
 	cancel()
 	s.endTasks()
 	s.running.Wait()
+	s.readable(0) // whether the next client may read it says itself
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -190,6 +194,7 @@ func (s *session) dispatch(fetches kgo.Fetches) {
 		if len(p.Records) == 0 || p.Topic != s.c.cfg.Topic {
 			return
 		}
+		s.readable(0)
 		s.mu.Lock()
 		var w *worker
 		if o := s.owned[p.Partition]; o != nil {
@@ -223,8 +228,33 @@ func (s *session) fetchFailed(topic string, partition int32, err error) {
 		log.Warn("the topic's identity changed")
 		s.end(r.why)
 	case fetchRefused:
-		log.Error("fetching is refused")
-		s.c.status.waiting(fit(err.Error(), 300))
+		if s.refuse(err) {
+			log.Error("fetching is refused")
+		}
+		s.c.status.trouble("fetch", fit(r.why+": "+err.Error(), 300))
+	}
+}
+
+// refusalLasts is for how long after the last refused fetch fetching is taken to be refused: they come
+// every few seconds.
+const refusalLasts = 30 * time.Second
+
+// refuse notes a refused fetch and says whether it is news.
+func (s *session) refuse(err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news := s.refused != err.Error()
+	s.refused, s.refusedAt = err.Error(), time.Now()
+	return news
+}
+
+// readable ends the trouble of refused fetches, where the last one is so long ago.
+func (s *session) readable(after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refused != "" && time.Since(s.refusedAt) >= after {
+		s.refused = ""
+		s.c.status.trouble("fetch", "")
 	}
 }
 

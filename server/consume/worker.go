@@ -296,15 +296,3 @@ func (w *worker) backOff(ctx context.Context, n int, c class, err error) bool {
 		"sqlstate", sqlstate(err), "error", err)
 	return wait(ctx, d)
 }
-
-// classOf is the class of any error of a transaction.
-func classOf(err error) class {
-	var ce *commitError
-	if errors.As(err, &ce) {
-		if ce.class == unknownOutcome {
-			return environment // resolved: it did not happen
-		}
-		return ce.class
-	}
-	return classify(err)
-}
