@@ -112,7 +112,7 @@ func killAt(t *testing.T, r *rig, name string, when moment) {
 	switch killed := victim.EndedBy() == syscall.SIGKILL; {
 	case killed:
 	case when != second:
-		_, said := victim.Wait(0)
+		_, said := victim.Wait(time.Second)
 		t.Fatalf("the replica was not killed at %s: the scenes must be made to lead there. It said:\n%s", name, said)
 	default:
 		t.Logf("%s is passed only once in the life of a process", name)

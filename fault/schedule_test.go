@@ -20,6 +20,7 @@ type deed struct {
 // What the nemesis does, and how often of a hundred.
 const (
 	doKill     = "kill"     // kill -9
+	doTerm     = "term"     // SIGTERM: a graceful stop
 	doStop     = "stop"     // SIGSTOP, and SIGCONT after a time
 	doPostgres = "postgres" // immediate stop of PostgreSQL, and a start after a time
 	doReset    = "reset"    // every connection of a replica to PostgreSQL is cut
@@ -42,7 +43,8 @@ func weights() []struct {
 		what string
 		of   int
 	}{
-		{doKill, 14},
+		{doKill, 11},
+		{doTerm, 6},
 		{doStop, 9},
 		{doPostgres, 3},
 		{doReset, 9},
@@ -52,7 +54,7 @@ func weights() []struct {
 		{doUndone, 5},
 		{doLeaders, 7},
 		{doCoord, 5},
-		{doCut, 17},
+		{doCut, 14},
 		{doSilence, 5},
 		{doForeign, 6},
 	}
@@ -98,7 +100,7 @@ func schedule(seed uint64, length time.Duration, replicas int) []deed {
 func (d deed) String() string {
 	text := d.what
 	switch d.what {
-	case doKill, doReset, doUnknown, doUndone:
+	case doKill, doTerm, doReset, doUnknown, doUndone:
 		text += fmt.Sprintf(" of replica %d", d.who)
 	case doStop, doHold, doDelay:
 		text += fmt.Sprintf(" of replica %d for %s", d.who, d.lasts.Round(time.Millisecond))
