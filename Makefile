@@ -54,6 +54,7 @@ generate: $(SQLC) $(OAPI) node_modules/.package-lock.json ## Write the generated
 
 lint: $(LINT) node_modules/.package-lock.json ## Lint and type-check everything.
 	@$(LINT) run ./...
+	@$(LINT) run --build-tags failpoint ./server/failpoint
 	@npm run --silent lint
 	@npm run --silent typecheck
 

@@ -97,10 +97,13 @@ func (f *flow) produce(ctx context.Context, key string, i int) {
 			return
 		case <-f.tokens:
 		}
-		at := time.Now().UTC().Format(time.RFC3339Nano)
+		at := time.Now().UTC()
+		if n%5 == 3 {
+			at = at.AddDate(0, 0, -n/5%30) // one after another, days that no process has met before
+		}
 		for try := 0; ; try++ {
 			f.r.journal.write(note{noteAttempt, key, n})
-			answer := f.send(ctx, f.urls[(i+try)%len(f.urls)], key, n, at)
+			answer := f.send(ctx, f.urls[(i+try)%len(f.urls)], key, n, at.Format(time.RFC3339Nano))
 			f.r.journal.write(note{answer, key, n})
 			f.note(answer)
 			if answer != noteUnknown {

@@ -155,9 +155,9 @@ func (s *scene) play() {
 func (s *scene) load() {
 	s.t.Helper()
 	if s.r.cluster != nil {
-		// The first dead letter is not taken, which its relay has to write down.
+		// The first dead letters are not taken, which their relay has to write down.
 		s.r.cluster.Fault(kfake.Fault{
-			Keys: []kmsg.Key{kmsg.Produce}, Topic: kafka.DeadLetterTopic(s.r.broker.Topic), Err: kerr.TopicAuthorizationFailed,
+			Keys: []kmsg.Key{kmsg.Produce}, Topic: kafka.DeadLetterTopic(s.r.broker.Topic), Err: kerr.TopicAuthorizationFailed, Count: 2,
 		})
 	}
 	s.r.writePast(3)
@@ -191,8 +191,12 @@ func (s *scene) share() {
 	s.members, s.shared = s.r.members(), true
 	other := apptest.FreeAddr(s.t)
 	c := s.r.start(other, as(s.t, dbtest.AppURL(s.t, s.r.direct), "neighbour"), nil)
+	// Of partitions and of the shards of the outbox.
 	owners := func(want int) func() bool {
-		return func() bool { return scan[int](s.t, s.r.pool, `SELECT count(DISTINCT owner) FROM checkpoint`) == want }
+		return func() bool {
+			return scan[bool](s.t, s.r.pool, `SELECT (SELECT count(DISTINCT owner) FROM checkpoint) = $1
+				AND (SELECT count(DISTINCT owner) = $1 AND bool_and(lease_until > clock_timestamp()) FROM outbox_shard)`, want)
+		}
 	}
 	if s.until(time.Minute, owners(2)) {
 		return // the neighbour stays and takes everything
