@@ -200,6 +200,30 @@ func TestAZombiesAcknowledgementCountsAndItsFailureDoesNot(t *testing.T) {
 	}
 }
 
+// The second message is in hand, and waits for the first, when the shards change hands.
+func TestWhatIsNotSentYetIsNotSentOnceTheLeaseIsLost(t *testing.T) {
+	t.Parallel()
+	c, r := faulty(t, 1)
+	arrived, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
+		once.Do(func() { close(arrived) })
+		c.SleepControl(func() { <-release })
+		return nil, nil, false
+	})
+	r.exec("INSERT INTO outbox (order_key, seq, topic, record_value) VALUES ('large', 0, $1, $2), ('k', 0, $1, 'k 0')", r.topic, noise(600_000))
+	rel := r.start(func(cfg *Config) { cfg.Delivery = time.Hour })
+	<-arrived
+	r.exec("UPDATE outbox_shard SET owner = 'another', token = token + 1, lease_until = clock_timestamp() + interval '1 hour'")
+	r.await("it has noticed", func() bool { return rel.Leases() == 0 })
+	close(release)
+	r.await("the first is acknowledged", func() bool { return r.pending() == 1 })
+	r.halt(rel)
+	if n := len(r.published(r.topic)); n != 1 || r.pending() != 1 {
+		t.Errorf("%d are published, %d wait", n, r.pending())
+	}
+}
+
 func TestAMarkCountsOnlyUnderTheTokenOfItsShard(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, []string{"127.0.0.1:1"}, "")
