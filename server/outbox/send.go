@@ -19,6 +19,7 @@ type traffic struct {
 	alone        bool                // what is under way tolerates no company
 	acks         map[int32]time.Time // the latest of each partition
 	refusals     map[int32]streak    // of the partitions that do not take what they get
+	warned       time.Time           // when the log last said that it pauses
 }
 
 // streak counts failures in a row; those of one wave are one.

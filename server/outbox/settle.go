@@ -13,6 +13,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
+// warnEvery keeps 32 shards from saying the same.
+const warnEvery = time.Minute
+
 // marks are what has to be written about failures.
 type marks struct {
 	bury    db.OutboxBuryParams
@@ -96,6 +99,12 @@ func (l *loop) resume(work context.Context, lanes []lane) {
 		}
 		l.trouble(work, "end a pause", err)
 		return
+	}
+	for _, x := range lanes {
+		if t := l.trafficOf(x.topic); !t.warned.IsZero() {
+			t.warned = time.Time{}
+			l.log.Info("a topic of the outbox takes messages again", "topic", x.topic)
+		}
 	}
 	l.pause, l.nextRead = l.cfg.PollMin, time.Now()
 }
@@ -211,7 +220,10 @@ func (l *loop) write(work context.Context, what *marks) {
 		}
 	}
 	for x, p := range what.backOff {
-		l.log.Warn("a topic of the outbox pauses after a failure", "topic", x.topic, "shard", x.shard, "class", p.Class, "error", p.Detail)
+		if t := l.trafficOf(x.topic); time.Since(t.warned) > warnEvery {
+			t.warned = time.Now()
+			l.log.Warn("a topic of the outbox pauses after a failure, in one shard or more", "topic", x.topic, "class", p.Class, "error", p.Detail)
+		}
 		rows, err := l.queries.OutboxBackOff(work, p)
 		note(1, rows, err)
 	}
