@@ -222,15 +222,22 @@ func (r *rig) durable() (map[int32]int64, error) {
 // nobody has to wait for that.
 func (r *rig) evict(members []string) {
 	r.t.Helper()
+	if err := r.sendAway(members); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// sendAway is evict for other goroutines than the test's.
+func (r *rig) sendAway(members []string) error {
 	if len(members) == 0 {
-		return
+		return nil
 	}
 	client, err := kgo.NewClient(kgo.SeedBrokers(r.broker.Brokers...))
 	if err != nil {
-		r.t.Fatal(err)
+		return err
 	}
 	defer client.Close()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	req := kmsg.NewPtrLeaveGroupRequest()
 	req.Group = r.group
@@ -239,9 +246,8 @@ func (r *rig) evict(members []string) {
 		m.MemberID = id
 		req.Members = append(req.Members, m)
 	}
-	if _, err := req.RequestWith(ctx, client); err != nil {
-		r.t.Fatal(err)
-	}
+	_, err = req.RequestWith(ctx, client)
+	return err
 }
 
 // members are the ids of those in the group now.
