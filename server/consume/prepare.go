@@ -63,6 +63,7 @@ type preparer struct {
 	fresh     func() *lexicon.Analyzer
 	analyzer  *lexicon.Analyzer
 	seen      *seen
+	near      *near
 	now       func() time.Time
 	oldest    time.Time // of the batch in hand: what happened before has expired
 	attrs     []string
@@ -71,7 +72,7 @@ type preparer struct {
 
 func newPreparer(c *Consumer, key lexicon.Key) *preparer {
 	p := &preparer{
-		plan: &c.facets, retention: c.cfg.Retention, seen: c.seen, now: time.Now, decode: c.decode,
+		plan: &c.facets, retention: c.cfg.Retention, seen: c.seen, near: new(near), now: time.Now, decode: c.decode,
 		fresh: func() *lexicon.Analyzer { return lexicon.New(key, c.facets.picks, lexicon.WithoutIdentifiers()) },
 	}
 	p.analyzer = p.fresh()
@@ -95,7 +96,7 @@ type batch struct {
 func (p *preparer) readAll(careful bool, from int64, records []*kgo.Record) *batch {
 	last := records[len(records)-1]
 	b := &batch{from: from, to: last.Offset + 1, leaderEpoch: last.LeaderEpoch, rows: make([]row, len(records))}
-	b.words.start()
+	b.words.start(p.near)
 	p.oldest = p.now().Add(-p.retention)
 	for i, rec := range records {
 		r := &b.rows[i]
