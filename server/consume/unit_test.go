@@ -3,6 +3,7 @@ package consume
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -234,6 +235,28 @@ func TestAnyTextAndTimeFitTheirColumns(t *testing.T) {
 		if y := at.Year(); y < 1 || y > 9999 {
 			t.Errorf("%d ms became %v", ms, at)
 		}
+	}
+}
+
+func TestAPartitionThatWasGivenUpIsNotSaidToWait(t *testing.T) {
+	t.Parallel()
+	ours, before := &ownership{}, &ownership{}
+	s := &session{c: &Consumer{status: statusBoard{state: StateRunning}}, owned: map[int32]*ownership{3: ours}}
+	cause := errors.New("conn closed")
+	s.retrying(3, before, cause) // a takeover that an older assignment began
+	s.retrying(4, before, cause)
+	if got := s.c.Status(); !got.Ready() {
+		t.Errorf("%+v, though nothing of ours waits", got)
+	}
+	s.retrying(3, ours, cause)
+	if got := s.c.Status(); got.Ready() || !strings.Contains(got.Detail, "partition 3 retries: conn closed") {
+		t.Errorf("%+v, though a partition of ours waits", got)
+	}
+	s.c.status.forget(3)
+	ours.gone = true
+	s.retrying(3, ours, cause)
+	if got := s.c.Status(); !got.Ready() {
+		t.Errorf("%+v, though the partition is being given up", got)
 	}
 }
 
