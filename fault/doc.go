@@ -18,5 +18,6 @@
 //	I10 after healing everything is consumed, published and known to Kafka
 //
 // The crash matrix (make fault) kills a replica at every failpoint found in the source. The nemesis (make
-// nemesis) does what follows from a seed to seven replicas, PostgreSQL, the network and the broker.
+// nemesis) does what follows from a seed to seven replicas, PostgreSQL, the network and the broker, and has
+// some lives of the replicas end at failpoints.
 package fault

@@ -16,6 +16,7 @@ import (
 
 	"oriel/server/apptest"
 	"oriel/server/dbtest"
+	"oriel/server/failpoint"
 )
 
 var (
@@ -48,7 +49,7 @@ func TestNothingIsLostOrDoubledWhateverTheNemesisDoes(t *testing.T) {
 	length := time.Duration(*nemesisSeconds) * time.Second
 	deeds := schedule(seed, length, len(nemesisRoles()))
 	t.Logf("seed %d: make nemesis SECONDS=%d SEED=%d does the same %d deeds", seed, *nemesisSeconds, seed, len(deeds))
-	n := newNemesis(t)
+	n := newNemesis(t, seed)
 	n.work(deeds, length)
 	began := time.Now()
 	n.heal()
@@ -57,6 +58,10 @@ func TestNothingIsLostOrDoubledWhateverTheNemesisDoes(t *testing.T) {
 	h := n.r.verify()
 	for _, x := range n.replicas {
 		x.child.WaitReady("http://"+x.addr, time.Minute)
+		// A replica at rest has some forty; what every fault leaves behind would add up.
+		if leaked := metric(t, x.addr, "go_goroutines"); leaked == 0 || leaked > 150 {
+			t.Errorf("I10: replica %s has %v goroutines", x.name, leaked)
+		}
 	}
 	n.summary(h, time.Since(began))
 }
@@ -66,6 +71,7 @@ type replica struct {
 	name, addr, roles string
 	lives             int
 	child             *apptest.Child
+	doom              string        // the failpoint that kills this life; "" is none
 	front             *front        // to PostgreSQL
 	proxy             *dbtest.Proxy // before it, for the fates of COMMITs
 	ended             time.Time     // when its end was seen; zero while it runs
@@ -81,6 +87,9 @@ type due struct {
 
 type nemesis struct {
 	t        *testing.T
+	seed     uint64
+	points   []string
+	healing  bool
 	r        *rig
 	cluster  *kfake.Cluster
 	wires    *wires
@@ -96,8 +105,12 @@ type nemesis struct {
 	serverError error
 }
 
-func newNemesis(t *testing.T) *nemesis {
-	n := &nemesis{t: t, wires: newWires(), server: newServer(t), done: map[string]int{}, ends: map[int]int{}}
+func newNemesis(t *testing.T, seed uint64) *nemesis {
+	names, err := points("../server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &nemesis{t: t, seed: seed, points: names, wires: newWires(), server: newServer(t), done: map[string]int{}, ends: map[int]int{}}
 	b, cluster := newCluster(t, nemesisPartitions, kfake.NumBrokers(3), kfake.ListenFn(n.wires.listen))
 	n.cluster = cluster
 	direct := newFront(t, n.server.where)
@@ -124,7 +137,39 @@ func (n *nemesis) launch(x *replica) {
 	n.t.Helper()
 	x.lives++
 	x.ended, x.stopped, x.ours = time.Time{}, false, false
-	x.child = n.r.start(x.addr, as(n.t, x.proxy.URL(), fmt.Sprintf("%s.%d", x.name, x.lives)), nil, "ORIEL_ROLES="+x.roles)
+	extra := []string{"ORIEL_ROLES=" + x.roles}
+	if x.doom = n.doom(x); x.doom != "" {
+		extra = append(extra, failpoint.Env+"="+x.doom+":kill")
+	}
+	x.child = n.r.start(x.addr, as(n.t, x.proxy.URL(), fmt.Sprintf("%s.%d", x.name, x.lives)), nil, extra...)
+}
+
+// doom is the failpoint, and its pass, at which a life is to end: for every other life, but no first one. It
+// follows from the seed.
+func (n *nemesis) doom(x *replica) string {
+	rng := rand.New(rand.NewPCG(n.seed, uint64(slices.Index(n.replicas, x))<<32+uint64(x.lives)))
+	var mine []string
+	for _, name := range n.points {
+		part, _, _ := strings.Cut(name, ".")
+		if slices.Contains(partsOf(x.roles), part) {
+			mine = append(mine, name)
+		}
+	}
+	if x.lives == 1 || n.healing || len(mine) == 0 || rng.IntN(2) > 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", mine[rng.IntN(len(mine))], 1+rng.IntN(20))
+}
+
+// partsOf are the parts that name the failpoints of a replica of some roles.
+func partsOf(roles string) []string {
+	switch roles {
+	case "ingest":
+		return []string{"ing"}
+	case "consume":
+		return []string{"con", "dlq"}
+	}
+	return []string{"out"}
 }
 
 // work does the deeds at their times, and lets events flow meanwhile.
@@ -185,6 +230,10 @@ func (n *nemesis) tend(now time.Time) {
 func (n *nemesis) note(x *replica) {
 	n.t.Helper()
 	if x.ours {
+		return
+	}
+	if x.doom != "" && x.child.EndedBy() == syscall.SIGKILL {
+		n.done["doom"]++
 		return
 	}
 	code, said := x.child.Wait(time.Second)
@@ -275,6 +324,13 @@ func (n *nemesis) restartPostgres(down time.Duration) {
 // heal ends every fault that is under way, and waits until everything runs.
 func (n *nemesis) heal() {
 	n.t.Helper()
+	n.healing = true
+	for _, x := range n.replicas {
+		if x.doom != "" { // its end must not come later
+			x.ours = true
+			x.child.Signal(syscall.SIGKILL)
+		}
+	}
 	for _, d := range n.dues {
 		d.do()
 	}
@@ -324,8 +380,12 @@ func (n *nemesis) summary(h *history, healed time.Duration) {
 	for _, e := range h.ledger {
 		duplicates += e.duplicate
 	}
-	n.t.Logf("deeds: %v; %d lives of %d replicas, ends of their own by exit code: %v",
-		n.done, lives, len(n.replicas), n.ends)
+	most := 0.0
+	for _, x := range n.replicas {
+		most = max(most, metric(n.t, x.addr, "go_goroutines"))
+	}
+	n.t.Logf("deeds: %v; %d lives of %d replicas, ends of their own by exit code: %v; at most %v goroutines",
+		n.done, lives, len(n.replicas), n.ends, most)
 	n.t.Logf("%s; %d records, %d rows, %d letters, %d duplicates, %d commits, %d takeovers, %d COMMITs spoiled",
 		n.flow, len(h.records), len(h.rows), len(h.letters), duplicates, len(h.ledger), owners, suffered)
 	n.t.Logf("%d commits of offsets watched, %d while the database was away; everything held %s after the last fault",
