@@ -17,6 +17,8 @@
 //	I9  only the newest owner of a partition writes
 //	I10 after healing everything is consumed, published and known to Kafka
 //
+// README.md lists what a consumer must survive, and the tests that show it.
+//
 // The crash matrix (make fault) kills a replica at every failpoint found in the source. The nemesis (make
 // nemesis) does what follows from a seed to seven replicas, PostgreSQL, the network and the broker, and has
 // some lives of the replicas end at failpoints.
