@@ -148,6 +148,9 @@ func (r *rig) verify() *history {
 	waitCaughtUp(r.t, r.pool, r.broker)
 	r.waitTold()
 	r.waitPublished()
+	if r.cluster == nil {
+		r.waitPolled()
+	}
 	h := r.gather()
 	for _, broken := range h.check() {
 		r.t.Error(broken)
@@ -185,6 +188,19 @@ func (r *rig) waitTold() {
 	for deadline := time.Now().Add(time.Minute); !told(); pause(r.t.Context(), 20*time.Millisecond) {
 		if time.Now().After(deadline) {
 			r.t.Errorf("I10: after a minute %s", last)
+			return
+		}
+	}
+}
+
+// waitPolled waits until the offsets were asked for once more.
+func (r *rig) waitPolled() {
+	r.t.Helper()
+	polled := func() int { r.mu.Lock(); defer r.mu.Unlock(); return len(r.commits) }
+	before := polled()
+	for deadline := time.Now().Add(time.Minute); polled() == before; pause(r.t.Context(), 10*time.Millisecond) {
+		if time.Now().After(deadline) {
+			r.t.Error("nobody asks for the group's offsets any more")
 			return
 		}
 	}
