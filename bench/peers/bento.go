@@ -35,12 +35,8 @@ const (
 )
 
 func (n *bento) start(ctx context.Context, s *stage, topic string, d *database) error {
-	mapping := `root = [ metadata("ce_time"), metadata("ce_source"), metadata("ce_id"), metadata("ce_type"), metadata("ce_subject"), ` +
-		`match this.severity { `
-	for i, word := range ranks() {
-		mapping += fmt.Sprintf("this == %q => %d, ", word, i+1)
-	}
-	mapping += `_ => null }, metadata("content-type"), content().string() ]`
+	const mapping = `root = [ metadata("ce_time"), metadata("ce_source"), metadata("ce_id"), metadata("ce_type"), metadata("ce_subject"), ` +
+		`metadata("content-type"), content().string() ]`
 	n.turns++
 	config, err := json.Marshal(map[string]any{ // JSON is YAML
 		"http":   map[string]any{"enabled": false},

@@ -129,7 +129,8 @@ func (w *worker) ask(ctx context.Context, method, path string, body, answer any)
 
 // jdbcURL is a server's address for Java, which needs a factory for sockets of the file system.
 func jdbcURL(server *pgx.ConnConfig) string {
-	options := "reWriteBatchedInserts=true&sslmode=disable"
+	// Untyped, a string fits a column of any type.
+	options := "reWriteBatchedInserts=true&stringtype=unspecified&sslmode=disable"
 	if !strings.HasPrefix(server.Host, "/") {
 		return fmt.Sprintf("jdbc:postgresql://%s/%s?%s", net.JoinHostPort(server.Host, fmt.Sprint(server.Port)), server.Database, options)
 	}
@@ -142,34 +143,54 @@ type sink struct {
 	worker *worker
 	ddl    string
 	key    string
+	rows   bool // read the topic of rows
 	name   string
 }
 
 func (k *sink) table() string { return k.ddl }
 
-func (k *sink) topic(b *backlog, _ bool) string { return b.rows }
+func (k *sink) topic(b *backlog, _ bool) string {
+	if k.rows {
+		return b.rows
+	}
+	return b.events
+}
 
 func (k *sink) start(ctx context.Context, _ *stage, topic string, d *database) error {
 	k.worker.turns++
 	k.name = fmt.Sprintf("bench-%d", k.worker.turns)
 	server := d.pool.Config().ConnConfig
-	return k.worker.ask(ctx, http.MethodPut, "/connectors/"+k.name+"/config", map[string]string{
-		"connector.class":                "io.debezium.connector.jdbc.JdbcSinkConnector",
-		"tasks.max":                      fmt.Sprint(connectTasks),
-		"topics":                         topic,
-		"value.converter":                "org.apache.kafka.connect.json.JsonConverter",
-		"value.converter.schemas.enable": "true",
-		"value.converter.schema.content": rowSchema(k.ddl == searchable),
-		"connection.url":                 jdbcURL(server),
-		"connection.username":            server.User,
-		"connection.password":            server.Password,
-		"insert.mode":                    "upsert",
-		"primary.key.mode":               "record_value",
-		"primary.key.fields":             k.key,
-		"schema.evolution":               "none",
-		"collection.name.format":         "event",
-		"batch.size":                     fmt.Sprint(connectBatch),
-	}, nil)
+	config := map[string]string{
+		"connector.class":        "io.debezium.connector.jdbc.JdbcSinkConnector",
+		"tasks.max":              fmt.Sprint(connectTasks),
+		"topics":                 topic,
+		"connection.url":         jdbcURL(server),
+		"connection.username":    server.User,
+		"connection.password":    server.Password,
+		"insert.mode":            "upsert",
+		"primary.key.mode":       "record_value",
+		"primary.key.fields":     k.key,
+		"schema.evolution":       "none",
+		"collection.name.format": "event",
+		"batch.size":             fmt.Sprint(connectBatch),
+	}
+	if k.rows {
+		config["value.converter"] = "org.apache.kafka.connect.json.JsonConverter"
+		config["value.converter.schemas.enable"] = "true"
+		config["value.converter.schema.content"] = rowSchema(k.ddl == searchable)
+	} else {
+		// The value is the data, and the headers are the attributes.
+		config["value.converter"] = "org.apache.kafka.connect.storage.StringConverter"
+		config["header.converter"] = "org.apache.kafka.connect.storage.StringConverter"
+		config["transforms"] = "data,attributes"
+		config["transforms.data.type"] = "org.apache.kafka.connect.transforms.HoistField$Value"
+		config["transforms.data.field"] = "data"
+		config["transforms.attributes.type"] = "io.debezium.transforms.HeaderToValue"
+		config["transforms.attributes.headers"] = "ce_time,ce_source,ce_id,ce_type,ce_subject,content-type"
+		config["transforms.attributes.fields"] = "occurred_at,source,id,type,subject,datacontenttype"
+		config["transforms.attributes.operation"] = "copy"
+	}
+	return k.worker.ask(ctx, http.MethodPut, "/connectors/"+k.name+"/config", config, nil)
 }
 
 func (k *sink) spent() time.Duration { return spent(k.worker.process.Pid()) }

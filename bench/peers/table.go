@@ -9,7 +9,7 @@ import (
 // The peers' tables name their columns alike, so that what fills one fills the other.
 
 // columns are what a peer fills.
-const columns = "occurred_at, source, id, type, subject, severity, datacontenttype, data"
+const columns = "occurred_at, source, id, type, subject, datacontenttype, data"
 
 // searchable answers what the product's table answers: the same btree indexes, and every word of the data's
 // values under GIN. seq stands for the product's position and commit: it breaks ties of a page and orders the
@@ -22,9 +22,9 @@ const searchable = `CREATE TABLE event (
 	id              text NOT NULL,
 	type            text NOT NULL,
 	subject         text,
-	severity        smallint,
 	datacontenttype text,
 	data            jsonb,
+	severity        smallint GENERATED ALWAYS AS (array_position('{trace,debug,info,notice,warning,error,critical,emergency}'::text[], data->>'severity')) STORED,
 	search          tsvector GENERATED ALWAYS AS (jsonb_to_tsvector('simple', data, '["string", "numeric", "boolean"]')) STORED,
 	PRIMARY KEY (occurred_at, source, id)
 );
@@ -43,7 +43,6 @@ const plain = `CREATE TABLE event (
 	id              text NOT NULL,
 	type            text NOT NULL,
 	subject         text,
-	severity        smallint,
 	datacontenttype text,
 	data            text,
 	PRIMARY KEY (source, id)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
@@ -53,9 +52,9 @@ func workloads(o options, now time.Time) ([]workload, error) {
 type backlog struct {
 	n      int
 	bytes  int    // of data
-	events string // CloudEvents in binary mode: the product and Bento
+	events string // CloudEvents in binary mode
 	skewed string // the same, nine of ten in one partition
-	rows   string // JSON objects for a converter that knows their schema: Connect
+	rows   string // JSON objects for a converter that knows their schema
 }
 
 // skew puts nine of ten records in one partition.
@@ -135,15 +134,13 @@ func asEvent(e *events.Event) *kgo.Record {
 	return r
 }
 
-// row is an event as a sink without transformations can store it: the producer has done what the product
-// does itself and found the severity.
+// row is an event as a sink can store it without transforming it.
 type row struct {
 	OccurredAt      string `json:"occurred_at"`
 	Source          string `json:"source"`
 	ID              string `json:"id"`
 	Type            string `json:"type"`
 	Subject         string `json:"subject"`
-	Severity        *int16 `json:"severity"`
 	DataContentType string `json:"datacontenttype"`
 	Data            string `json:"data"`
 }
@@ -159,32 +156,15 @@ func rowSchema(asJSON bool) string {
 		`{"field":"occurred_at","type":"string","optional":false,"name":"io.debezium.time.ZonedTimestamp","version":1},` +
 		`{"field":"source","type":"string","optional":false},{"field":"id","type":"string","optional":false},` +
 		`{"field":"type","type":"string","optional":false},{"field":"subject","type":"string","optional":true},` +
-		`{"field":"severity","type":"int16","optional":true},{"field":"datacontenttype","type":"string","optional":true},` +
+		`{"field":"datacontenttype","type":"string","optional":true},` +
 		data + `]}`
 }
 
-// ranks are the severities in their order, from 1.
-func ranks() []string {
-	return []string{"trace", "debug", "info", "notice", "warning", "error", "critical", "emergency"}
-}
-
 func asRow(e *events.Event) ([]byte, error) {
-	r := row{
+	return json.Marshal(row{
 		OccurredAt: e.Time.Format(time.RFC3339Nano), Source: e.Source, ID: e.ID, Type: e.Type, Subject: e.Subject,
 		DataContentType: "application/json", Data: string(e.Data),
-	}
-	var data struct {
-		Severity any `json:"severity"`
-	}
-	if err := json.Unmarshal(e.Data, &data); err != nil {
-		return nil, fmt.Errorf("find the severity: %w", err)
-	}
-	if word, ok := data.Severity.(string); ok {
-		if rank := int16(slices.Index(ranks(), word) + 1); rank > 0 {
-			r.Severity = &rank
-		}
-	}
-	return json.Marshal(r)
+	})
 }
 
 // anyPartition leaves the choice to the key.
