@@ -1,6 +1,8 @@
 # Oriel. `make demo` runs the product with sample data; `make test` runs all tests.
 # Everything else is a part of these two, or `make nightly`.
 SHELL := /bin/bash
+SECONDS ?= 45
+SEED ?= 0
 .DEFAULT_GOAL := help
 
 # Pinned tools live in a cache outside the repository.
@@ -52,6 +54,7 @@ generate: $(SQLC) $(OAPI) node_modules/.package-lock.json ## Write the generated
 
 lint: $(LINT) node_modules/.package-lock.json ## Lint and type-check everything.
 	@$(LINT) run ./...
+	@$(LINT) run --build-tags failpoint ./server/failpoint
 	@npm run --silent lint
 	@npm run --silent typecheck
 
@@ -66,7 +69,15 @@ e2e: build ## Browser tests against the real program.
 keycloak: build ## Browser tests of signing in with Keycloak, which Maven fetches.
 	@ORIEL_E2E_PROVIDERS=keycloak npm run --silent e2e:signin
 
+fault: ## End the program at every crash point and check its promises; LONG=1 at more moments, and on Apache Kafka.
+	@go test -count=1 -tags failpoint ./server/failpoint
+	@CGO_ENABLED=0 GOFLAGS=-trimpath $(if $(LONG),ORIEL_TEST_KAFKA=1) go test -count=1 -timeout $(if $(LONG),60m,15m) -parallel 4 \
+	  -run 'AKillAt|AZombie|APanicAtAnyPoint' ./fault -args -matrix $(if $(LONG),-long)
+
+nemesis: ## Break everything at random for SECONDS=45, and check; SEED=… does the same again.
+	@CGO_ENABLED=0 GOFLAGS=-trimpath go test -count=1 -timeout $$(($(SECONDS) + 900))s -v -run 'TestNothingIsLost' ./fault -args -nemesis $(SECONDS) -seed $(SEED)
+
 bench: build ## Benchmarks against limits and peers; SHORT=1 only proves that they run.
 	@SHORT=$(SHORT) .ci/bench
 
-.PHONY: help demo test nightly build generate lint fmt e2e keycloak bench
+.PHONY: help demo test nightly build generate lint fmt e2e keycloak fault nemesis bench

@@ -68,7 +68,7 @@ func waitCaughtUp(t *testing.T, pool *pgxpool.Pool, b dbtest.Broker) {
 	t.Helper()
 	var last string
 	apptest.Eventually(t, 90*time.Second, func() bool {
-		ends := logEnds(t, b)
+		ends := logEnds(t, b, b.Topic)
 		rows, err := pool.Query(t.Context(), `
 			SELECT c.partition, c.next_offset, c.state FROM checkpoint c JOIN log l ON l.id = c.log
 			WHERE l.topic = $1 AND l.id = (SELECT max(id) FROM log WHERE topic = $1)`, b.Topic)
@@ -94,8 +94,8 @@ func waitCaughtUp(t *testing.T, pool *pgxpool.Pool, b dbtest.Broker) {
 	}, func() string { return last })
 }
 
-// logEnds asks the broker for the end offset of each partition.
-func logEnds(t *testing.T, b dbtest.Broker) map[int32]int64 {
+// logEnds asks the broker for the end offset of each partition of a topic.
+func logEnds(t *testing.T, b dbtest.Broker, topic string) map[int32]int64 {
 	t.Helper()
 	client, err := kgo.NewClient(kgo.SeedBrokers(b.Brokers...))
 	if err != nil {
@@ -104,7 +104,7 @@ func logEnds(t *testing.T, b dbtest.Broker) map[int32]int64 {
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	listed, err := kadm.NewClient(client).ListEndOffsets(ctx, b.Topic)
+	listed, err := kadm.NewClient(client).ListEndOffsets(ctx, topic)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -96,14 +96,41 @@ func (c revokeTokenCommand) Run(p *process) error {
 }
 
 type consumerCommand struct {
-	AdoptTopic struct {
-		Consumer string `required:"" help:"The consumer, such as store."`
-		Reason   string `required:"" help:"Why, for the record."`
-	} `cmd:"" help:"Accept the topic as it is now as a new log, read from offset 0."`
+	AdoptTopic adoptTopicCommand     `cmd:"" help:"Accept the topic as it is now as a new log, read from offset 0."`
+	Move       moveConsumerCommand   `cmd:"" help:"Have a partition go on at another offset; what is passed over counts as skipped."`
+	Resume     resumeConsumerCommand `cmd:"" help:"Have partitions run again that stopped because too many records became dead letters."`
 }
 
-func (c consumerCommand) Run(p *process) error {
-	return app.AdoptTopic(p.ctx, p.cfg, p.out, c.AdoptTopic.Consumer, c.AdoptTopic.Reason)
+type adoptTopicCommand struct {
+	Consumer string `required:"" help:"The consumer, such as store."`
+	Reason   string `required:"" help:"Why, for the record."`
+}
+
+func (c adoptTopicCommand) Run(p *process) error {
+	return app.AdoptTopic(p.ctx, p.cfg, p.out, c.Consumer, c.Reason)
+}
+
+type moveConsumerCommand struct {
+	Consumer  string `required:"" help:"The consumer, such as store."`
+	Partition int32  `required:"" help:"The partition."`
+	To        int64  `required:"" help:"The offset of the next record to read."`
+	From      *int64 `help:"Only if the checkpoint is at this offset; needed to skip records of a partition that runs."`
+	Reason    string `required:"" help:"Why, for the record."`
+}
+
+func (c moveConsumerCommand) Run(p *process) error {
+	return app.MoveConsumer(p.ctx, p.cfg, p.out, app.ConsumerMove{
+		Consumer: c.Consumer, Partition: c.Partition, To: c.To, From: c.From, Reason: c.Reason,
+	})
+}
+
+type resumeConsumerCommand struct {
+	Consumer string `required:"" help:"The consumer, such as store."`
+	Reason   string `required:"" help:"Why, for the record."`
+}
+
+func (c resumeConsumerCommand) Run(p *process) error {
+	return app.ResumeConsumer(p.ctx, p.cfg, p.out, c.Consumer, c.Reason)
 }
 
 type healthcheckCommand struct{}

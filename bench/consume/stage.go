@@ -154,91 +154,158 @@ func (s *stage) shares(ctx context.Context, topic string, n int) (map[int32]int6
 	return counts, nil
 }
 
-// contender consumes n records of a topic into a database. setup is what its schema has of its own.
+// contender consumes n records of a topic into a database. setup is what its schema has of its own. again,
+// where there is one, consumes the same records once more.
 type contender struct {
 	setup string
 	run   func(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error
+	again func(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error
 }
 
-// turn is one measured run: records a second, and processor time in microseconds a record.
-type turn struct{ rate, own, server float64 }
+// turn is one measured run: records a second, the same when they are met again, and processor time in
+// microseconds a record.
+type turn struct{ rate, again, own, server float64 }
 
-// measure gives a contender a fresh database, which all have maintained alike, and returns its rate.
-// What is pending in the index at the end is part of the work.
-func (s *stage) measure(ctx context.Context, o options, topic string, n int, play contender) (r turn, err error) {
-	admin, err := pgx.Connect(ctx, s.url)
-	if err != nil {
-		return r, err
+// database is a fresh one, which all have maintained alike.
+type database struct {
+	url    string
+	pool   *pgxpool.Pool
+	admin  *pgx.Conn
+	keeper *maintain.Maintainer
+}
+
+const databaseName = "oriel_bench_consume"
+
+func (s *stage) openDatabase(ctx context.Context, o options, setup string) (d *database, err error) {
+	d = &database{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.close(ctx))
+		}
+	}()
+	if d.admin, err = pgx.Connect(ctx, s.url); err != nil {
+		return nil, err
 	}
-	defer admin.Close(context.WithoutCancel(ctx))
-	const name = "oriel_bench_consume"
-	drop := "DROP DATABASE IF EXISTS " + name + " WITH (FORCE)"
-	for _, sql := range []string{drop, "CREATE DATABASE " + name} {
-		if _, err := admin.Exec(ctx, sql); err != nil {
-			return r, err
+	for _, sql := range []string{"DROP DATABASE IF EXISTS " + databaseName + " WITH (FORCE)", "CREATE DATABASE " + databaseName} {
+		if _, err := d.admin.Exec(ctx, sql); err != nil {
+			return nil, err
 		}
 	}
-	defer func() {
-		_, dropped := admin.Exec(context.WithoutCancel(ctx), drop)
-		err = errors.Join(err, dropped)
-	}()
 	u, err := url.Parse(s.url)
 	if err != nil {
-		return r, err
+		return nil, err
 	}
-	u.Path = "/" + name
-	if err := schema.Migrate(ctx, u.String()); err != nil {
-		return r, err
+	u.Path = "/" + databaseName
+	d.url = u.String()
+	if err := schema.Migrate(ctx, d.url); err != nil {
+		return nil, err
 	}
-	pool, err := pgxpool.New(ctx, u.String())
+	if d.pool, err = pgxpool.New(ctx, d.url); err != nil {
+		return nil, err
+	}
+	if _, err := d.pool.Exec(ctx, setup); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	if err := schema.EnsureDays(ctx, d.pool, now.Add(-o.spread), now); err != nil {
+		return nil, err
+	}
+	if _, err := d.admin.Exec(ctx, "CHECKPOINT"); err != nil {
+		return nil, err
+	}
+	keeper := maintain.New(d.pool, 91*24*time.Hour, s.log, prometheus.NewRegistry())
+	if err := keeper.Start(ctx); err != nil {
+		return nil, err
+	}
+	d.keeper = keeper
+	return d, nil
+}
+
+func (d *database) close(ctx context.Context) (err error) {
+	ctx = context.WithoutCancel(ctx)
+	if d.keeper != nil {
+		err = d.keeper.Stop(ctx)
+	}
+	if d.pool != nil {
+		d.pool.Close()
+	}
+	if d.admin != nil {
+		_, dropped := d.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+databaseName+" WITH (FORCE)")
+		err = errors.Join(err, dropped, d.admin.Close(ctx))
+	}
+	return err
+}
+
+// measure gives a contender a database and returns its rate. What is pending in the index at the end is
+// part of the work.
+func (s *stage) measure(ctx context.Context, o options, topic string, n int, play contender) (r turn, err error) {
+	d, err := s.openDatabase(ctx, o, play.setup)
 	if err != nil {
 		return r, err
 	}
-	defer pool.Close()
-	if _, err := pool.Exec(ctx, play.setup); err != nil {
-		return r, err
-	}
-	now := time.Now()
-	if err := schema.EnsureDays(ctx, pool, now.Add(-o.spread), now); err != nil {
-		return r, err
-	}
-	if _, err := admin.Exec(ctx, "CHECKPOINT"); err != nil {
-		return r, err
-	}
-	keeper := maintain.New(pool, 91*24*time.Hour, s.log, prometheus.NewRegistry())
-	if err := keeper.Start(ctx); err != nil {
-		return r, err
-	}
-	defer func() { err = errors.Join(err, keeper.Stop(context.WithoutCancel(ctx))) }()
-	server := postmaster(ctx, admin)
+	defer func() { err = errors.Join(err, d.close(ctx)) }()
+	server := postmaster(ctx, d.admin)
 	before, began := spent(server), time.Now()
-	if err := play.run(ctx, o, topic, n, pool); err != nil {
+	if err := play.run(ctx, o, topic, n, d.pool); err != nil {
 		return r, err
 	}
-	if _, err := pool.Exec(ctx, `SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_lexemes'::regclass`); err != nil {
+	if _, err := d.pool.Exec(ctx, `SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_lexemes'::regclass`); err != nil {
 		return r, err
 	}
 	took, used := time.Since(began), spent(server).sub(before)
-	var stored int
-	if err := pool.QueryRow(ctx, "SELECT count(*) FROM event").Scan(&stored); err != nil {
+	if err := expectCount(ctx, d.pool, n, "rows", "SELECT count(*) FROM event"); err != nil {
 		return r, err
-	}
-	if stored != n {
-		return r, fmt.Errorf("%d rows of %d records", stored, n)
 	}
 	r.rate = float64(n) / took.Seconds()
 	r.own, r.server = used.own.Seconds()*1e6/float64(n), used.server.Seconds()*1e6/float64(n)
-	return r, nil
+	if play.again == nil {
+		return r, nil
+	}
+	if _, err := d.pool.Exec(ctx, "UPDATE checkpoint SET next_offset = 0"); err != nil {
+		return r, err
+	}
+	began = time.Now()
+	if err := play.again(ctx, o, topic, n, d.pool); err != nil {
+		return r, err
+	}
+	r.again = float64(n) / time.Since(began).Seconds()
+	return r, expectCount(ctx, d.pool, n, "duplicates", "SELECT sum(duplicate) FROM ledger")
 }
 
-// product runs the product's consumer until the checkpoints account for every record.
+func expectCount(ctx context.Context, pool *pgxpool.Pool, want int, what, sql string) error {
+	var got int
+	if err := pool.QueryRow(ctx, sql).Scan(&got); err != nil {
+		return err
+	}
+	if got != want {
+		return fmt.Errorf("%d %s of %d records", got, what, want)
+	}
+	return nil
+}
+
+// product runs the product's consumer with batches of the limit's size.
 func (s *stage) product(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error {
 	defer s.startProfile()()
+	return consumeAll(ctx, o.batch, s.brokers, s.log, topic, n, pool)
+}
+
+// productAgain is product without its profile.
+func (s *stage) productAgain(ctx context.Context, o options, topic string, n int, pool *pgxpool.Pool) error {
+	return consumeAll(ctx, o.batch, s.brokers, s.log, topic, n, pool)
+}
+
+// asItIs is the product with batches of its own size.
+func (s *stage) asItIs(ctx context.Context, _ options, topic string, n int, pool *pgxpool.Pool) error {
+	return consumeAll(ctx, 0, s.brokers, s.log, topic, n, pool)
+}
+
+// consumeAll runs the product's consumer until the checkpoints account for every record.
+func consumeAll(ctx context.Context, batch int, brokers []string, log *slog.Logger, topic string, n int, pool *pgxpool.Pool) error {
 	woken := make(chan struct{}, 1)
 	c := consume.New(consume.Config{
 		Consumer: "store", Topic: topic, Group: fmt.Sprintf("bench-%d", time.Now().UnixNano()), Instance: "bench",
-		BatchRecords: o.batch,
-	}, pool, []kgo.Opt{kgo.SeedBrokers(s.brokers...), kgo.MetadataMinAge(250 * time.Millisecond)}, s.log, prometheus.NewRegistry(), func() {
+		BatchRecords: batch,
+	}, pool, []kgo.Opt{kgo.SeedBrokers(brokers...), kgo.MetadataMinAge(250 * time.Millisecond)}, log, prometheus.NewRegistry(), func() {
 		select {
 		case woken <- struct{}{}:
 		default:

@@ -34,7 +34,7 @@ UPDATE checkpoint c
    SET owner_epoch = c.owner_epoch + 1, owner = @owner::text, updated_at = clock_timestamp()
   FROM mine
  WHERE c.consumer = @consumer AND c.log = @log AND c.partition = mine.partition
-RETURNING c.partition, c.next_offset, c.leader_epoch, c.commits, c.owner_epoch, c.state, c.state_reason;
+RETURNING c.partition, c.next_offset, c.high_offset, c.leader_epoch, c.commits, c.owner_epoch, c.state, c.state_reason;
 
 -- name: StickCheckpoint :execrows
 UPDATE checkpoint
@@ -52,6 +52,40 @@ SELECT next_offset, commits, owner_epoch
   FROM checkpoint
  WHERE consumer = @consumer AND log = @log AND partition = @partition
    FOR UPDATE;
+
+-- name: ResumeTripped :many
+-- In partition order, as every statement that locks several checkpoints.
+WITH tripped AS MATERIALIZED (
+    SELECT c.partition FROM checkpoint c
+     WHERE c.consumer = @consumer AND c.log = @log AND c.state = 'tripped'
+     ORDER BY c.partition
+       FOR UPDATE
+)
+UPDATE checkpoint c
+   SET state = 'running', state_reason = NULL, updated_at = clock_timestamp()
+  FROM tripped
+ WHERE c.consumer = @consumer AND c.log = @log AND c.partition = tripped.partition
+RETURNING c.partition;
+
+-- name: CheckpointStates :many
+SELECT partition, next_offset, state FROM checkpoint WHERE consumer = @consumer AND log = @log ORDER BY partition;
+
+-- name: LockForMove :one
+SELECT next_offset, commits, state, state_reason
+  FROM checkpoint
+ WHERE consumer = @consumer AND log = @log AND partition = @partition
+   FOR UPDATE;
+
+-- name: MoveCheckpoint :execrows
+-- The owner is fenced off: it takes the partition over again and begins at the new offset.
+UPDATE checkpoint
+   SET next_offset = @to_offset::bigint, high_offset = least(high_offset, @end_offset::bigint), leader_epoch = -1,
+       commits = @commits, owner_epoch = owner_epoch + 1, state = 'running', state_reason = NULL, updated_at = clock_timestamp()
+ WHERE consumer = @consumer AND log = @log AND partition = @partition AND next_offset = @from_offset::bigint;
+
+-- name: InsertSkipped :exec
+INSERT INTO ledger (consumer, log, partition, commit, from_offset, to_offset, stored, duplicate, dead, skipped, expired)
+VALUES (@consumer, @log, @partition, @commit, @from_offset, @to_offset, 0, 0, 0, @skipped, 0);
 
 -- name: InsertDecision :exec
 INSERT INTO consumer_decision (consumer, action, log, partition, detail, reason, actor)

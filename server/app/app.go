@@ -103,8 +103,16 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 	if cfg.HTTP.Has(config.RoleMaintain) {
 		a.addMaintain(cfg, opts, pool, probe, log, reg)
 	}
+	buried := func() {} // told of new messages in the outbox
+	if cfg.HTTP.Has(config.RoleRelay) {
+		relay, err := a.addRelay(ctx, cfg, kopts, log, reg)
+		if err != nil {
+			return nil, err
+		}
+		buried = relay.Wake
+	}
 	if cfg.HTTP.Has(config.RoleConsume) {
-		if err := a.addConsumer(ctx, cfg, kopts, log, reg); err != nil {
+		if err := a.addConsumer(ctx, cfg, kopts, buried, log, reg); err != nil {
 			return nil, err
 		}
 	}

@@ -11,13 +11,10 @@ import (
 	"os/user"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"oriel/server/audit"
 	"oriel/server/config"
-	"oriel/server/consume"
 	"oriel/server/kafka"
 	"oriel/server/schema"
 )
@@ -80,40 +77,6 @@ func openKnown(ctx context.Context, cfg config.Config, name string) (*pgxpool.Po
 		return nil, err
 	}
 	return pool, nil
-}
-
-// AdoptTopic runs `oriel consumer adopt-topic`.
-func AdoptTopic(ctx context.Context, cfg config.Config, out io.Writer, consumer, reason string) error {
-	if len(cfg.Kafka.Brokers) == 0 {
-		return errors.New("ORIEL_KAFKA_BROKERS: required")
-	}
-	if consumer != storeConsumer {
-		return fmt.Errorf("--consumer %q: there is only %q", consumer, storeConsumer)
-	}
-	pool, err := openKnown(ctx, cfg, "oriel-consumer")
-	if err != nil {
-		return err
-	}
-	defer pool.Close()
-	opts, err := kafka.Options(kafkaConfig(cfg), slog.New(slog.DiscardHandler))
-	if err != nil {
-		return err
-	}
-	op, err := audit.New(pool, prometheus.NewRegistry()).Begin(ctx, audit.Entry{
-		Action: audit.ActionAdoptTopic, Actor: commandLine(), Reason: reason,
-		Target: "consumers/" + consumer, Before: map[string]any{"topic": cfg.Kafka.Topic},
-	})
-	if err != nil {
-		return err
-	}
-	err = consume.AdoptTopic(ctx, pool, opts, consumer, cfg.Kafka.Topic, reason, actor(), func(ctx context.Context, tx pgx.Tx) error {
-		return op.Done(ctx, tx, "", nil, nil)
-	})
-	if err != nil {
-		return errors.Join(err, op.End(ctx, err))
-	}
-	_, err = fmt.Fprintf(out, "%s: adopted for consumer %s; its partitions start at offset 0\n", cfg.Kafka.Topic, consumer)
-	return err
 }
 
 // actor names the person at the command line, for the record.

@@ -76,7 +76,7 @@ func Demo(ctx context.Context, cfg config.Config, out io.Writer, log *slog.Logge
 	}
 
 	broker, err := kafka.StartEmbedded(filepath.Join(dir, "kafka"), 0,
-		map[string]int{cfg.Kafka.Topic: cfg.Kafka.Partitions}, log)
+		map[string]int{cfg.Kafka.Topic: cfg.Kafka.Partitions, kafka.DeadLetterTopic(cfg.Kafka.Topic): cfg.Kafka.Partitions}, log)
 	if err != nil {
 		return err
 	}

@@ -36,9 +36,9 @@ func (a *App) addMaintain(cfg config.Config, opts Options, pool *pgxpool.Pool, p
 	a.start = append(a.start, m.Start)
 }
 
-func (a *App) addConsumer(ctx context.Context, cfg config.Config, kopts []kgo.Opt, log *slog.Logger, reg *prometheus.Registry) error {
+func (a *App) addConsumer(ctx context.Context, cfg config.Config, kopts []kgo.Opt, buried func(), log *slog.Logger, reg *prometheus.Registry) error {
 	// A pool of its own: analysts and sign-ins cannot starve the batches.
-	pool, err := openPool(ctx, cfg.Database.URL, cfg.Database.MaxConns, "oriel-consume", consumeSession())
+	pool, err := openPool(ctx, cfg.Database.URL, cfg.Database.MaxConns, "oriel-consume", consume.Session())
 	if err != nil {
 		return err
 	}
@@ -47,6 +47,10 @@ func (a *App) addConsumer(ctx context.Context, cfg config.Config, kopts []kgo.Op
 	c := consume.New(consume.Config{
 		Consumer: storeConsumer, Topic: cfg.Kafka.Topic, Group: cfg.Kafka.Group,
 		Instance: instance(), Retention: time.Duration(cfg.Store.Retention),
+		BreakerRatio: cfg.Store.BreakerRatio, BreakerLetters: cfg.Store.BreakerLetters,
+		DeadLetterTopic:  kafka.DeadLetterTopic(cfg.Kafka.Topic),
+		DeadLetterSource: strings.TrimSuffix(cfg.HTTP.PublicURL, "/") + "/consumers/" + storeConsumer,
+		Buried:           buried,
 	}, pool, kopts, log, reg, func() {})
 	a.push("consumers", 15*time.Second, c.Stop)
 	a.start = append(a.start, c.Start)

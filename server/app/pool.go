@@ -13,7 +13,7 @@ import (
 )
 
 // Session settings by kind of work (docs/operations.md): whatever hangs is ended by the server, and
-// a commit is never acknowledged before it is on disk.
+// a commit is never acknowledged before it is on disk. The consumers have their own: consume.Session.
 func session(extra map[string]string) map[string]string {
 	s := map[string]string{
 		"synchronous_commit":                  "on",
@@ -29,8 +29,8 @@ func controlSession() map[string]string {
 	return session(map[string]string{"statement_timeout": "30s"})
 }
 
-func consumeSession() map[string]string {
-	return session(map[string]string{"statement_timeout": "15s"})
+func relaySession() map[string]string {
+	return session(map[string]string{"statement_timeout": "10s"})
 }
 
 func readSession() map[string]string {

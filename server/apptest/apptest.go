@@ -25,22 +25,25 @@ import (
 )
 
 // binary builds the program once for the whole test binary.
-var binary = sync.OnceValues(func() (string, error) {
+var binary = sync.OnceValues(func() (string, error) { return buildAs("oriel") })
+
+// buildAs builds the program into the folder of tests under a name.
+func buildAs(name string, flags ...string) (string, error) {
 	root, err := moduleRoot()
 	if err != nil {
 		return "", err
 	}
 	// Built aside and renamed: test binaries run side by side, and a running program stays whole.
-	path := filepath.Join(root, "bin", "test", "oriel")
+	path := filepath.Join(root, "bin", "test", name)
 	aside := fmt.Sprintf("%s-%d", path, os.Getpid())
-	cmd := exec.Command("go", "build", "-trimpath", "-o", aside, "./server")
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-trimpath", "-o", aside}, flags, []string{"./server"})...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build: %w: %s", err, out)
 	}
 	return path, os.Rename(aside, path)
-})
+}
 
 // moduleRoot is the folder of go.mod.
 func moduleRoot() (string, error) {
@@ -63,12 +66,19 @@ type Child struct {
 // Start runs the program; its last lines of log show when the test fails.
 func Start(t *testing.T, env []string, args ...string) *Child {
 	t.Helper()
-	path, err := binary()
+	return start(t, binary, env, nil, args...)
+}
+
+// start runs one of the builds; its descriptors from 3 on are files.
+func start(t *testing.T, build func() (string, error), env []string, files []*os.File, args ...string) *Child {
+	t.Helper()
+	path, err := build()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), env...)
+	cmd.ExtraFiles = files
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	out, err := cmd.StderrPipe()
 	if err != nil {

@@ -24,6 +24,8 @@ const (
 	ActionTokenRevoke       = "token.revoke"
 	ActionAuditExport       = "audit.export"
 	ActionAdoptTopic        = "consumer.adoptTopic"
+	ActionMoveConsumer      = "consumer.move"
+	ActionResumeConsumer    = "consumer.resume"
 )
 
 // Actions lists every action there is.
@@ -31,6 +33,7 @@ func Actions() []string {
 	return []string{
 		ActionSignIn, ActionSignOut, ActionSignOutEverywhere, ActionRolesChanged,
 		ActionTokenCreate, ActionTokenRevoke, ActionAuditExport, ActionAdoptTopic,
+		ActionMoveConsumer, ActionResumeConsumer,
 	}
 }
 

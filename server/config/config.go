@@ -85,6 +85,10 @@ type Kafka struct {
 // Store is what is kept and for how long.
 type Store struct {
 	Retention Days `env:"ORIEL_RETENTION" envDefault:"91d"`
+	// A partition stops where more than BreakerRatio of the last 1,000 records, and at least BreakerLetters
+	// within a minute, became dead letters. A ratio of 1 is never.
+	BreakerRatio   float64 `env:"ORIEL_BREAKER_RATIO" envDefault:"0.5"`
+	BreakerLetters int     `env:"ORIEL_BREAKER_LETTERS" envDefault:"500"`
 }
 
 // Log is the process's own log.

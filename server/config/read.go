@@ -82,7 +82,7 @@ func named(err error, vars map[string]string) unreadable {
 		}
 		accepted := map[string]string{
 			"time.Duration": "a duration such as 10s", "config.Days": acceptedDays,
-			"bool": "true or false", "int": "a whole number", "int32": "a whole number", "int64": "a whole number",
+			"bool": "true or false", "float64": "a number such as 0.5", "int": "a whole number", "int32": "a whole number", "int64": "a whole number",
 			"netip.Prefix": "networks such as 10.0.0.0/8,192.0.2.7/32", "[]netip.Prefix": "networks such as 10.0.0.0/8,192.0.2.7/32",
 		}[parse.Type.String()]
 		problem := "cannot be read"

@@ -58,6 +58,12 @@ func (c Config) mistakes() (errs []error) {
 	if time.Duration(c.Store.Retention) < 48*time.Hour {
 		bad("ORIEL_RETENTION: %s is below the least, 2d", c.Store.Retention)
 	}
+	if r := c.Store.BreakerRatio; r < 0.01 || r > 1 {
+		bad("ORIEL_BREAKER_RATIO: %v is outside 0.01 to 1", r)
+	}
+	if c.Store.BreakerLetters < 1 {
+		bad("ORIEL_BREAKER_LETTERS: %d is below 1", c.Store.BreakerLetters)
+	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
 		bad("ORIEL_LOG_LEVEL: %q is none of debug, info, warn, error", c.Log.Level)
 	}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"oriel/server/db"
-	"oriel/server/fault"
 	"oriel/server/lexicon"
 
 	"github.com/jackc/pgx/v5"
@@ -24,9 +22,8 @@ const ActionAdoptTopic = "adopt-topic"
 func AdoptTopic(ctx context.Context, pool *pgxpool.Pool, opts []kgo.Opt, consumer, topic, reason, actor string,
 	with func(ctx context.Context, tx pgx.Tx) error,
 ) error {
-	if strings.TrimSpace(reason) == "" {
-		return fault.New(fault.InvalidArgument, fault.ReasonInvalidParameter, "A reason is required: it is recorded with the decision.",
-			"attribute", "reason")
+	if err := reasonGiven(reason); err != nil {
+		return err
 	}
 	cl, err := kgo.NewClient(opts...)
 	if err != nil {
@@ -41,14 +38,14 @@ func AdoptTopic(ctx context.Context, pool *pgxpool.Pool, opts []kgo.Opt, consume
 		q := db.New(pool).WithTx(tx)
 		newest, err := q.NewestLog(ctx, db.NewestLogParams{Topic: topic, Consumer: consumer})
 		if errors.Is(err, pgx.ErrNoRows) {
-			return fault.New(fault.Aborted, fault.ReasonInvalidParameter, fmt.Sprintf(
+			return refused(fmt.Sprintf(
 				"Consumer %q has no checkpoints of topic %q yet: it takes the topic as it is when it starts.", consumer, topic))
 		}
 		if err != nil {
 			return fmt.Errorf("find the log: %w", err)
 		}
 		if newest.TopicID == id {
-			return fault.New(fault.Aborted, fault.ReasonInvalidParameter, fmt.Sprintf(
+			return refused(fmt.Sprintf(
 				"Topic %q is the one that consumer %q reads already: nothing to adopt.", topic, consumer))
 		}
 		log, err := q.EnsureLog(ctx, db.EnsureLogParams{Topic: topic, TopicID: id})
@@ -56,7 +53,7 @@ func AdoptTopic(ctx context.Context, pool *pgxpool.Pool, opts []kgo.Opt, consume
 			return fmt.Errorf("record the log: %w", err)
 		}
 		if log < newest.ID {
-			return fault.New(fault.Aborted, fault.ReasonInvalidParameter, fmt.Sprintf(
+			return refused(fmt.Sprintf(
 				"Topic %q with id %s is log %d, which was left for log %d: a log that was left is not adopted again.",
 				topic, id, log, newest.ID))
 		}

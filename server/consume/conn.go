@@ -3,6 +3,8 @@ package consume
 import (
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -16,11 +18,24 @@ const (
 	idleTimeout      = 10 * time.Second
 )
 
-// sessionSettings make the server end whatever hangs, and acknowledge no commit that is not on disk.
-func sessionSettings() string {
-	return fmt.Sprintf(`SET statement_timeout = %d; SET lock_timeout = %d;
-SET idle_in_transaction_session_timeout = %d; SET synchronous_commit = on; SET jit = off`,
-		statementTimeout.Milliseconds(), lockTimeout.Milliseconds(), idleTimeout.Milliseconds())
+// Session are the settings of every session of a consumer: the server ends whatever hangs, and
+// acknowledges no commit that is not on disk. A pool that carries them from the start has them in sessions
+// that the consumer only borrows for a statement, too.
+func Session() map[string]string {
+	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+	return map[string]string{
+		"statement_timeout": ms(statementTimeout), "lock_timeout": ms(lockTimeout),
+		"idle_in_transaction_session_timeout": ms(idleTimeout), "synchronous_commit": "on", "jit": "off",
+	}
+}
+
+// settings is Session for a connection of whichever pool.
+func settings() string {
+	var sql strings.Builder
+	for name, value := range Session() {
+		fmt.Fprintf(&sql, "SET %s = %s;", name, value)
+	}
+	return sql.String()
 }
 
 // sessionMark is the key under which a connection remembers that it was set up.
@@ -37,7 +52,7 @@ func (c *Consumer) acquire(ctx context.Context) (*pgxpool.Conn, error) {
 	if marks[sessionMark] != nil {
 		return conn, nil
 	}
-	for _, sql := range []string{sessionSettings(), stagingTable} {
+	for _, sql := range []string{settings(), stagingTable} {
 		if _, err := conn.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
 			conn.Release()
 			return nil, fmt.Errorf("set up the session: %w", err)

@@ -29,10 +29,17 @@ type Config struct {
 	Topic, Group string
 	Instance     string // who owns a checkpoint, for people
 	Retention    time.Duration
-	BatchRecords int               // 500
+	BatchRecords int               // 500: so many make a batch at once
+	BacklogBatch int               // 1,000: so many at most, where they wait; BatchRecords where that is given alone
 	BatchBytes   int               // 4 MiB
 	BatchAge     time.Duration     // 250 ms
 	Facets       map[string]string // facet name → data.<path> or extension; nil takes the defaults
+
+	// DeadLetterTopic gets a copy of each dead letter, by the outbox; "" gets none. DeadLetterSource is the
+	// copies' source attribute (/consumers/ and the consumer's name). Buried is told after a commit that made
+	// dead letters; it must not block.
+	DeadLetterTopic, DeadLetterSource string
+	Buried                            func()
 
 	// WatchEvery is how often the topic's identity and the checkpoints are looked at (1 s). An
 	// operator's decision takes effect within it.
@@ -40,6 +47,14 @@ type Config struct {
 	// StallAfter is how long a partition may have records and make no progress, with nothing to blame,
 	// before the client is rebuilt (60 s).
 	StallAfter time.Duration
+
+	// The breaker stops a partition where more than BreakerRatio (0.5; 1 is never) of the consumer's last
+	// BreakerWindow (1,000) records became dead letters, and at least BreakerLetters (500) of them within
+	// BreakerWithin (1 min).
+	BreakerRatio   float64
+	BreakerWindow  int
+	BreakerLetters int
+	BreakerWithin  time.Duration
 }
 
 func (c Config) withDefaults() Config {
@@ -48,16 +63,39 @@ func (c Config) withDefaults() Config {
 			*d = v
 		}
 	}
+	if c.BacklogBatch <= 0 {
+		c.BacklogBatch = c.BatchRecords
+		if c.BatchRecords <= 0 {
+			c.BacklogBatch = 1000 // 2,000 cost a tenth less processor time a record, and twice the memory; measured
+		}
+	}
 	if c.BatchRecords <= 0 {
 		c.BatchRecords = 500
 	}
+	c.BacklogBatch = max(c.BacklogBatch, c.BatchRecords)
 	if c.BatchBytes <= 0 {
 		c.BatchBytes = 4 << 20
+	}
+	if c.DeadLetterSource == "" {
+		c.DeadLetterSource = "/consumers/" + c.Consumer
+	}
+	if c.Buried == nil {
+		c.Buried = func() {}
 	}
 	def(&c.BatchAge, 250*time.Millisecond)
 	def(&c.Retention, 91*24*time.Hour)
 	def(&c.WatchEvery, time.Second)
 	def(&c.StallAfter, time.Minute)
+	def(&c.BreakerWithin, time.Minute)
+	if c.BreakerRatio <= 0 {
+		c.BreakerRatio = 0.5
+	}
+	if c.BreakerWindow <= 0 {
+		c.BreakerWindow = 1000
+	}
+	if c.BreakerLetters <= 0 {
+		c.BreakerLetters = 500
+	}
 	if c.Facets == nil {
 		c.Facets = map[string]string{
 			facetDevice: "data.deviceId", facetRoom: "data.roomId",
@@ -80,6 +118,7 @@ type Consumer struct {
 	decode  func(cloudevents.Record) (*cloudevents.Event, []cloudevents.Header, error)
 	days    *days
 	seen    *seen
+	breaker *breaker
 	// vocabulary holds one token while a worker stores new words.
 	vocabulary chan struct{}
 
@@ -108,6 +147,7 @@ func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg p
 		decode:  cloudevents.DecodeRecord,
 		days:    newDays(),
 		seen:    newSeen(),
+		breaker: newBreaker(cfg),
 		stalls:  map[int32]stall{},
 
 		vocabulary: make(chan struct{}, 1),

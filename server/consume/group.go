@@ -2,8 +2,13 @@ package consume
 
 import (
 	"context"
+	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
+
+	"oriel/server/failpoint"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -12,6 +17,7 @@ import (
 
 // assigned runs before the takeover; it may be called with nothing.
 func (s *session) assigned(_ context.Context, _ *kgo.Client, added map[string][]int32) {
+	<-s.built
 	s.c.log.Info("partitions assigned", "partitions", added[s.c.cfg.Topic])
 	if len(added[s.c.cfg.Topic]) == 0 {
 		s.c.status.joined(len(s.partitions()))
@@ -21,9 +27,11 @@ func (s *session) assigned(_ context.Context, _ *kgo.Client, added map[string][]
 // revoked finishes the transactions in hand and tells Kafka their offsets before it returns: after
 // it, the next owner takes over. It must neither close the client nor leave the group.
 func (s *session) revoked(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
+	<-s.built
 	ps := gone[s.c.cfg.Topic]
 	if len(ps) > 0 {
 		s.c.log.Info("partitions revoked", "partitions", ps)
+		failpoint.Hit("con.in_revoke")
 	}
 	bounded, cancel := context.WithTimeout(s.work, drainIn)
 	defer cancel()
@@ -32,6 +40,7 @@ func (s *session) revoked(_ context.Context, _ *kgo.Client, gone map[string][]in
 
 // lost is revoked without a commit: the group has given the partitions to somebody else.
 func (s *session) lost(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
+	<-s.built
 	ps := gone[s.c.cfg.Topic]
 	s.c.log.Warn("partitions lost", "partitions", ps)
 	bounded, cancel := context.WithTimeout(s.work, drainIn)
@@ -135,12 +144,13 @@ func (s *session) commitOffsets(ctx context.Context, held []holding) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, offsetCommitIn)
 	defer cancel()
+	failpoint.Hit("con.before_kcommit")
 	failed, err := s.commitSync(ctx, offsets)
 	if err != nil {
-		s.c.metrics.offsetErrors.Inc()
-		s.c.log.Info("Kafka did not take the offsets; the checkpoints have them", "error", err)
+		s.offsetsFailed(err, "partitions", slices.Collect(maps.Keys(offsets)))
 		return
 	}
+	failpoint.Hit("con.after_kcommit")
 	for _, h := range held {
 		o, ok := offsets[h.part]
 		switch e := failed[h.part]; {
@@ -148,10 +158,21 @@ func (s *session) commitOffsets(ctx context.Context, held []holding) {
 		case e == nil:
 			h.owner.hint = o.Offset
 		default:
-			s.c.metrics.offsetErrors.Inc()
-			s.c.log.Info("Kafka did not take an offset; the checkpoint has it", "partition", h.part, "error", e)
+			s.offsetsFailed(e, "partition", h.part)
 		}
 	}
+}
+
+// offsetsFailed counts and tells what became of offsets, by the table of kafkaerrors.go.
+func (s *session) offsetsFailed(err error, which string, partitions any) {
+	r := diagnoseOffsets(err)
+	s.c.metrics.offsetErrors.WithLabelValues(r.fate.String()).Inc()
+	level := slog.LevelInfo
+	if r.fate == offsetsRefused {
+		level = slog.LevelError
+	}
+	s.c.log.Log(context.Background(), level, "Kafka did not take offsets; the checkpoints have them",
+		which, partitions, "fate", r.fate.String(), "why", r.why, "error", err)
 }
 
 func (s *session) commitSync(ctx context.Context, offsets map[int32]kgo.EpochOffset) (failed map[int32]error, err error) {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"oriel/server/failpoint"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -43,6 +45,7 @@ func (a *attempt) insertAlone(ctx context.Context, conn *pgxpool.Conn) error {
 			return err
 		}
 		a.c.metrics.isolated.Inc()
+		failpoint.Hit("con.isolated_one")
 	}
 	return nil
 }

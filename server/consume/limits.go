@@ -14,9 +14,9 @@ const maxDetail = 1024
 // limits are all that bounds the consumer, by the names of their series.
 func (c Config) limits() map[string]float64 {
 	return map[string]float64{
-		"batch_records": float64(c.BatchRecords), "batch_bytes": float64(c.BatchBytes), "batch_age_seconds": c.BatchAge.Seconds(),
-		"queue_records": float64(highMark * c.BatchRecords), "queue_bytes": float64(highMark * c.BatchBytes),
-		"poll_records": float64(pollBatches * c.BatchRecords), "fetch_bytes": fetchBytes,
+		"batch_records": float64(c.BatchRecords), "backlog_batch_records": float64(c.BacklogBatch), "batch_bytes": float64(c.BatchBytes), "batch_age_seconds": c.BatchAge.Seconds(),
+		"queue_records": float64(highMark * c.BacklogBatch), "queue_bytes": float64(highMark * c.BatchBytes),
+		"poll_records": float64(pollBatches * c.BacklogBatch), "fetch_bytes": fetchBytes,
 		"fetch_partition_bytes": fetchPartitionBytes, "fetches": maxFetches,
 		"isolation_records": isolateChunk, "panics": panicPatience,
 
@@ -33,6 +33,9 @@ func (c Config) limits() map[string]float64 {
 		"idle_transaction_seconds": idleTimeout.Seconds(), "finish_seconds": finishIn.Seconds(),
 		"backoff_seconds": backoffCap.Seconds(), "drain_seconds": drainIn.Seconds(),
 		"rebalance_seconds": rebalanceTimeout.Seconds(), "stall_seconds": c.StallAfter.Seconds(),
+
+		"breaker_ratio": c.BreakerRatio, "breaker_records": float64(c.BreakerWindow), "breaker_letters": float64(c.BreakerLetters),
+		"breaker_seconds": c.BreakerWithin.Seconds(),
 	}
 }
 

@@ -26,8 +26,10 @@ type metrics struct {
 	fenced       prometheus.Counter
 	isolated     prometheus.Counter
 	rebuilds     prometheus.Counter
-	offsetErrors prometheus.Counter
+	offsetErrors *prometheus.CounterVec
 	termsSkipped prometheus.Counter
+	trips        prometheus.Counter
+	lookups      prometheus.Counter
 	lag          *prometheus.GaugeVec
 	state        *prometheus.GaugeVec
 }
@@ -60,17 +62,19 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 		fenced:       counter("fenced_total", "Batches refused because the checkpoint had moved or changed hands."),
 		isolated:     counter("isolated_records_total", "Records stored one by one because their batch was rejected."),
 		rebuilds:     counter("client_rebuilds_total", "Kafka clients replaced by new ones."),
-		offsetErrors: counter("offset_commit_errors_total", "Kafka offset commits that failed; progress does not depend on them."),
+		offsetErrors: counters("offset_commit_errors_total", "Kafka offset commits that failed, by what became of the offsets; progress does not depend on them.", "fate"),
 		termsSkipped: counter("vocabulary_skipped_total", "Words and paths that PostgreSQL refused; they are missing from completion only."),
+		trips:        counter("breaker_trips_total", "Partitions stopped because too many of their records became dead letters."),
+		lookups:      counter("redelivery_lookups_total", "Batches whose identities were looked up before anything else, as most of them had been stored."),
 		lag:          gauges("lag_records", "Records of a partition that are not accounted for yet.", "partition"),
-		state:        gauges("partition_state", "0 running, 1 retrying, 2 gap, 3 fatal.", "partition"),
+		state:        gauges("partition_state", "0 running, 1 retrying, 2 gap, 3 fatal, 4 tripped.", "partition"),
 	}
 	limits := gauges("limit", "The limits of the consumer.", "limit")
 	for name, value := range cfg.limits() {
 		limits.WithLabelValues(name).Set(value)
 	}
 	reg.MustRegister(limits, m.records, m.letters, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.isolated,
-		m.rebuilds, m.offsetErrors, m.termsSkipped, m.lag, m.state)
+		m.rebuilds, m.offsetErrors, m.termsSkipped, m.trips, m.lookups, m.lag, m.state)
 	for _, l := range []string{labelStored, labelDuplicate, labelDead, labelExpired} {
 		m.records.WithLabelValues(l)
 	}
@@ -79,6 +83,9 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 	}
 	for _, r := range []resolution{committed, notCommitted, lostOwnership} {
 		m.unknown.WithLabelValues(r.String())
+	}
+	for _, f := range []offsetFate{offsetsAgain, offsetsMaybe, offsetsOther, offsetsRefused} {
+		m.offsetErrors.WithLabelValues(f.String())
 	}
 	for _, c := range []class{environment, recordCaused, skew, unknownOutcome} {
 		m.retries.WithLabelValues(c.String())

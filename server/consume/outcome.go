@@ -3,7 +3,6 @@ package consume
 import (
 	"context"
 	"fmt"
-	"time"
 	"unicode/utf8"
 
 	"oriel/server/fault"
@@ -13,10 +12,6 @@ import (
 )
 
 const (
-	readDigests = `SELECT i.n, e.digest, e.log, e.partition, e."offset"
-  FROM (SELECT unnest($1::timestamptz[]) AS occurred_at, unnest($2::text[]) AS source, unnest($3::text[]) AS id,
-               unnest($4::integer[]) AS n) i
-  JOIN event e ON e.occurred_at = i.occurred_at AND e.source = i.source AND e.id = i.id`
 	insertLedger = `INSERT INTO ledger (consumer, log, partition, commit, from_offset, to_offset, stored, duplicate,
 	dead, skipped, expired) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, 0, $10)`
 	// A record that is met again after a rewind keeps its first letter.
@@ -30,14 +25,6 @@ ON CONFLICT (consumer, log, partition, "offset") DO NOTHING`
 type letter struct {
 	row                      *row
 	reason, detail, sqlstate string
-}
-
-// holder is the stored row that refused one of ours.
-type holder struct {
-	digest int64
-	log    int16
-	part   int32
-	offset int64
 }
 
 // judge gives every record its outcome. A row that was not inserted is a duplicate when the row that
@@ -59,6 +46,9 @@ func (a *attempt) judge(ctx context.Context, conn *pgxpool.Conn) error {
 		case expired:
 			a.tally.expired++
 			continue
+		case met:
+			a.settle(r, *r.holder)
+			continue
 		case candidate, repeated:
 		}
 		head := a.b.head(i)
@@ -78,8 +68,7 @@ func (a *attempt) judge(ctx context.Context, conn *pgxpool.Conn) error {
 }
 
 func (a *attempt) settle(r *row, h holder) {
-	same := h.log == a.pos.log && h.part == a.pos.part && h.offset == r.record.Offset
-	if same || h.digest == r.digest {
+	if h.is(a.pos, r) || h.digest == r.digest {
 		a.tally.duplicate++
 		return
 	}
@@ -104,41 +93,17 @@ func (b *batch) head(i int) int {
 
 // holders reads the stored rows that refused ours, by the head of each identity.
 func (a *attempt) holders(ctx context.Context, conn *pgxpool.Conn) (map[int]holder, error) {
-	var (
-		times   []time.Time
-		sources []string
-		ids     []string
-		heads   []int32
-	)
+	var ask identities
 	for i := range a.b.rows {
-		r := &a.b.rows[i]
-		if r.fate != candidate || a.winner[i] >= 0 || !a.wanted(i) {
-			continue
+		if r := &a.b.rows[i]; r.fate == candidate && a.winner[i] < 0 && a.wanted(i) {
+			ask.add(i, r)
 		}
-		times = append(times, time.UnixMicro(r.micros).UTC())
-		sources, ids, heads = append(sources, r.event.Source), append(ids, r.event.ID), append(heads, int32(i))
 	}
-	if len(heads) == 0 {
-		return nil, nil
-	}
-	rows, err := conn.Query(ctx, readDigests, times, sources, ids, heads)
+	found, err := ask.read(ctx, conn)
 	if err != nil {
-		return nil, fmt.Errorf("read the rows of the same identity: %w", err)
+		return nil, err
 	}
-	defer rows.Close()
-	found := make(map[int]holder, len(heads))
-	for rows.Next() {
-		var n int
-		var h holder
-		if err := rows.Scan(&n, &h.digest, &h.log, &h.part, &h.offset); err != nil {
-			return nil, fmt.Errorf("read the rows of the same identity: %w", err)
-		}
-		found[n] = h
-	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("read the rows of the same identity: %w", err)
-	}
-	if len(found) != len(heads) {
+	if len(found) != len(ask.rows) {
 		return nil, errConflictVanished // its day was dropped meanwhile: the next attempt inserts
 	}
 	return found, nil
@@ -172,8 +137,15 @@ func (a *attempt) account(ctx context.Context, conn *pgxpool.Conn) error {
 		for _, h := range rec.Headers {
 			headers = append(headers, []byte(h.Key), h.Value)
 		}
-		batch.Queue(insertLetter, a.c.cfg.Consumer, a.pos.log, a.pos.part, rec.Offset, a.commit, l.reason, l.detail,
-			optional(l.sqlstate), source, id, kind, rec.Key, rec.Value, headers, kafkaTime(rec))
+		args := []any{
+			a.c.cfg.Consumer, a.pos.log, a.pos.part, rec.Offset, a.commit, l.reason, l.detail,
+			optional(l.sqlstate), source, id, kind, rec.Key, rec.Value, headers, kafkaTime(rec),
+		}
+		if a.c.cfg.DeadLetterTopic == "" {
+			batch.Queue(insertLetter, args...)
+		} else if err := a.enqueueCopy(&batch, l, args); err != nil {
+			return err
+		}
 	}
 	if err := conn.SendBatch(ctx, &batch).Close(); err != nil {
 		return fmt.Errorf("account for the batch: %w", err)

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
-	"time"
 
 	"oriel/server/fault"
-
-	"github.com/twmb/franz-go/pkg/kgo"
 )
 
 // errPanic is a panic in our own code, met while a batch was in hand.
@@ -28,24 +25,13 @@ func guard(f func() error) (err error) {
 	return f()
 }
 
-// prepareAfter prepares a batch that has panicked so many times before.
-func (p *preparer) prepareAfter(panics int, from int64, records []*kgo.Record) *batch {
-	if panics < panicPatience {
-		return p.prepare(from, records)
+// do takes a step with a record. A careful one buries the record when it panics.
+func (p *preparer) do(careful bool, r *row, step func(*row)) {
+	if !careful {
+		step(r)
+		return
 	}
-	return p.prepareWith(p.guarded, from, records)
-}
-
-// guarded does a record as one does, its part of the stage included, and buries it when that panics.
-func (p *preparer) guarded(r *row, oldest time.Time, words *vocabulary) {
-	err := guard(func() error {
-		p.one(r, oldest, words)
-		if r.fate == candidate {
-			new(copyWriter).row(0, r)
-		}
-		return nil
-	})
-	if err != nil {
+	if err := guard(func() error { step(r); return nil }); err != nil {
 		p.analyzer = p.fresh() // its scratch space may be in any state
 		*r = row{record: r.record}
 		r.bury(fault.ReasonPanic, panicDetail(err))

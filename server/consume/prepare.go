@@ -28,6 +28,7 @@ type fate uint8
 const (
 	candidate fate = iota // to be inserted
 	repeated              // of an identity that this batch has already, at an earlier offset
+	met                   // of an identity that was stored before, by its holder
 	dead
 	expired
 	control // a marker of Kafka's: it moves the offset and is no record
@@ -37,7 +38,8 @@ const (
 type row struct {
 	record *kgo.Record
 	fate   fate
-	first  int // of a repeated row: the index of its candidate
+	first  int     // of a repeated row: the index of its candidate
+	holder *holder // of a row that was met before
 
 	event    *cloudevents.Event
 	headers  []cloudevents.Header // what is no part of the event
@@ -61,14 +63,16 @@ type preparer struct {
 	fresh     func() *lexicon.Analyzer
 	analyzer  *lexicon.Analyzer
 	seen      *seen
+	near      *near
 	now       func() time.Time
+	oldest    time.Time // of the batch in hand: what happened before has expired
 	attrs     []string
 	headers   []cloudevents.Header
 }
 
 func newPreparer(c *Consumer, key lexicon.Key) *preparer {
 	p := &preparer{
-		plan: &c.facets, retention: c.cfg.Retention, seen: c.seen, now: time.Now, decode: c.decode,
+		plan: &c.facets, retention: c.cfg.Retention, seen: c.seen, near: new(near), now: time.Now, decode: c.decode,
 		fresh: func() *lexicon.Analyzer { return lexicon.New(key, c.facets.picks, lexicon.WithoutIdentifiers()) },
 	}
 	p.analyzer = p.fresh()
@@ -87,38 +91,43 @@ type batch struct {
 	panics      int     // how often our own code has panicked over it
 }
 
-// prepare does all of a batch that needs no database.
-func (p *preparer) prepare(from int64, records []*kgo.Record) *batch {
-	return p.prepareWith(p.one, from, records)
-}
-
-func (p *preparer) prepareWith(one func(*row, time.Time, *vocabulary), from int64, records []*kgo.Record) *batch {
+// readAll begins a batch: what each record is. Nothing is derived yet and nobody is asked. careful meets a
+// panic over a record with its letter.
+func (p *preparer) readAll(careful bool, from int64, records []*kgo.Record) *batch {
 	last := records[len(records)-1]
 	b := &batch{from: from, to: last.Offset + 1, leaderEpoch: last.LeaderEpoch, rows: make([]row, len(records))}
-	b.words.start()
-	oldest := p.now().Add(-p.retention)
+	b.words.start(p.near)
+	p.oldest = p.now().Add(-p.retention)
 	for i, rec := range records {
-		b.rows[i].record = rec
-		one(&b.rows[i], oldest, &b.words)
+		r := &b.rows[i]
+		r.record = rec
+		if rec.Attrs.IsControl() {
+			r.fate = control
+			continue
+		}
+		p.do(careful, r, p.read)
 	}
-	b.arrange()
 	return b
 }
 
-// one does a record.
-func (p *preparer) one(r *row, oldest time.Time, words *vocabulary) {
-	if r.record.Attrs.IsControl() {
-		r.fate = control
-		return
+// indexAll derives what makes the batch's candidates findable, and puts them in order.
+func (p *preparer) indexAll(careful bool, b *batch) {
+	index := func(r *row) {
+		p.index(r, &b.words)
+		if careful {
+			new(copyWriter).row(0, r) // staging is none of this record's undoing either
+		}
 	}
-	p.read(r, oldest)
-	if r.fate == candidate {
-		p.index(r, words)
+	for i := range b.rows {
+		if r := &b.rows[i]; r.fate == candidate {
+			p.do(careful, r, index)
+		}
 	}
+	b.arrange()
 }
 
 // read decodes and judges one record.
-func (p *preparer) read(r *row, oldest time.Time) {
+func (p *preparer) read(r *row) {
 	p.headers = p.headers[:0]
 	for i := range r.record.Headers {
 		h := &r.record.Headers[i]
@@ -147,7 +156,7 @@ func (p *preparer) read(r *row, oldest time.Time) {
 		return
 	}
 	r.micros = e.Time.UnixMicro()
-	if e.Time.Before(oldest) {
+	if e.Time.Before(p.oldest) {
 		r.fate = expired
 		return
 	}

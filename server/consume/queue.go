@@ -20,8 +20,8 @@ type queue struct {
 	closed  bool
 	arrived chan struct{} // signalled on put, never blocking
 
-	maxRecords, maxBytes int
-	pause, resume        func()
+	enough, maxRecords, maxBytes int
+	pause, resume                func()
 }
 
 // The marks, in batches.
@@ -30,9 +30,9 @@ const (
 	lowMark  = 1
 )
 
-func newQueue(maxRecords, maxBytes int, pause, resume func()) *queue {
+func newQueue(enough, maxRecords, maxBytes int, pause, resume func()) *queue {
 	return &queue{
-		arrived: make(chan struct{}, 1), maxRecords: maxRecords, maxBytes: maxBytes, pause: pause, resume: resume,
+		arrived: make(chan struct{}, 1), enough: enough, maxRecords: maxRecords, maxBytes: maxBytes, pause: pause, resume: resume,
 	}
 }
 
@@ -70,8 +70,9 @@ func (q *queue) put(rs []*kgo.Record) {
 	}
 }
 
-// take waits for a batch: as many records as the limits allow, or what there is once the oldest has
-// waited for age. It returns nil when ctx ends.
+// take waits for a batch: as many records as the limits allow, once there are enough or the oldest has
+// waited for age. A backlog makes larger batches, which cost less a record, and nobody waits for one to
+// fill. It returns nil when ctx ends.
 func (q *queue) take(ctx context.Context, age time.Duration) []*kgo.Record {
 	for {
 		batch, due := q.ready(age)
@@ -122,7 +123,7 @@ func (q *queue) ready(age time.Duration) ([]*kgo.Record, time.Duration) {
 		bytes += size
 		n++
 	}
-	full := n == q.maxRecords || n < len(q.records)
+	full := n >= q.enough || n < len(q.records)
 	if wait := age - time.Since(q.since); !full && wait > 0 {
 		return nil, wait
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"oriel/server/db"
+	"oriel/server/failpoint"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -58,6 +59,7 @@ func (c *Consumer) resolve(ctx context.Context, pos position, commit int64) (res
 func (w *worker) resolveUnknown(pos position, ce *commitError) (r resolution, ok bool) {
 	w.log.Warn("the answer to COMMIT was lost: reading the checkpoint", "commit", ce.commit, "error", ce.err)
 	w.c.metrics.retries.WithLabelValues(unknownOutcome.String()).Inc()
+	failpoint.Hit("con.commit_unknown")
 	for n := 0; ; n++ {
 		r, err := w.c.resolve(w.hard, pos, ce.commit)
 		if err == nil {

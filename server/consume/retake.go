@@ -55,13 +55,22 @@ func (s *session) retakeOwner(p int32, o *ownership, w *worker, why string) {
 				s.found(p, o, claims[p])
 				return
 			}
-			s.c.status.retry(p, fit(err.Error(), 300))
+			s.retrying(p, o, err)
 			s.c.log.Warn("cannot take the partition over again yet", "partition", p, "error", err)
 			if !wait(s.tasks, jitter(n)) {
 				return
 			}
 		}
 	}()
+}
+
+// retrying says that a partition waits, unless it was given up meanwhile: then nobody would ever take that back.
+func (s *session) retrying(p int32, o *ownership, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.owned[p] == o && !o.gone {
+		s.c.status.retry(p, fit(err.Error(), 300))
+	}
 }
 
 func (s *session) stillOwns(p int32, o *ownership) bool {
@@ -134,7 +143,7 @@ func (s *session) stick(p int32, state, reason string) {
 				s.found(p, o, claim{pos: pos, stuck: state, reason: reason})
 				return
 			}
-			s.c.status.retry(p, fit(err.Error(), 300))
+			s.retrying(p, o, err)
 			if !wait(s.tasks, jitter(n)) {
 				return
 			}

@@ -2,15 +2,14 @@ package consume
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
 
+	"oriel/server/failpoint"
 	"oriel/server/lexicon"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -45,7 +44,8 @@ type session struct {
 	endTasks context.CancelFunc
 	running  sync.WaitGroup
 
-	rebuild chan string // why the session must end, at most one
+	built   chan struct{} // closed once cl is set: the group may call back before NewClient has returned
+	rebuild chan string   // why the session must end, at most one
 
 	mu       sync.Mutex
 	owned    map[int32]*ownership
@@ -53,6 +53,9 @@ type session struct {
 	topicID  topicID // as this client consumes it; zero until known
 	wakePoll context.CancelFunc
 	seeks    map[int32]seek
+
+	refused   string // why the broker refused the last fetch, until records come again
+	refusedAt time.Time
 
 	commitMu sync.Mutex // no offset of a partition is committed once its revoke has returned
 }
@@ -62,7 +65,7 @@ type session struct {
 type ownership struct {
 	gone   bool    // it ended, or is about to: nothing may begin under it
 	worker *worker // nil while the partition is stuck or being taken over again
-	stuck  string  // gap or fatal
+	stuck  string  // gap, fatal or tripped
 	hint   int64   // what Kafka's group offset was when we took over
 }
 
@@ -75,7 +78,7 @@ type seek struct {
 
 func newSession(c *Consumer, key lexicon.Key, work context.Context) (*session, error) {
 	s := &session{
-		c: c, key: key, work: work, rebuild: make(chan string, 1),
+		c: c, key: key, work: work, built: make(chan struct{}), rebuild: make(chan string, 1),
 		owned: map[int32]*ownership{}, seeks: map[int32]seek{},
 	}
 	s.tasks, s.endTasks = context.WithCancel(work)
@@ -107,6 +110,7 @@ func newSession(c *Consumer, key lexicon.Key, work context.Context) (*session, e
 		return nil, fmt.Errorf("make the Kafka client: %w", err)
 	}
 	s.cl, s.adm = cl, kadm.NewClient(cl)
+	close(s.built)
 	return s, nil
 }
 
@@ -147,6 +151,7 @@ func (s *session) close(work context.Context) {
 	cancel()
 	s.endTasks()
 	s.running.Wait()
+	s.readable(0) // whether the next client may read it says itself
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -167,25 +172,29 @@ func (s *session) pollAll(ctx context.Context) {
 		s.wakePoll = cancel
 		s.mu.Unlock()
 		s.applySeeks()
-		fetches := s.cl.PollRecords(poll, pollBatches*s.c.cfg.BatchRecords)
+		fetches := s.cl.PollRecords(poll, pollBatches*s.c.cfg.BacklogBatch)
 		if fetches.IsClientClosed() {
 			cancel()
 			return
 		}
-		s.dispatch(fetches, poll)
+		if !fetches.Empty() {
+			failpoint.Hit("con.after_poll")
+		}
+		s.dispatch(fetches)
 		s.cl.AllowRebalance()
 		cancel()
 	}
 }
 
-func (s *session) dispatch(fetches kgo.Fetches, poll context.Context) {
+func (s *session) dispatch(fetches kgo.Fetches) {
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		if p.Err != nil {
-			s.fetchFailed(p.Topic, p.Partition, p.Err, poll)
+			s.fetchFailed(p.Topic, p.Partition, p.Err)
 		}
 		if len(p.Records) == 0 || p.Topic != s.c.cfg.Topic {
 			return
 		}
+		s.readable(0)
 		s.mu.Lock()
 		var w *worker
 		if o := s.owned[p.Partition]; o != nil {
@@ -198,31 +207,54 @@ func (s *session) dispatch(fetches kgo.Fetches, poll context.Context) {
 	})
 }
 
-// fetchFailed acts on an error of a fetch. Most are the client's to retry.
-func (s *session) fetchFailed(topic string, partition int32, err error, poll context.Context) {
-	var lost *kgo.ErrDataLoss
-	var group *kgo.ErrGroupSession
-	var tooLarge *kgo.ErrDecompressTooLarge
-	log := s.c.log.With("topic", topic, "partition", partition, "error", err)
-	switch {
-	case poll.Err() != nil && errors.Is(err, poll.Err()):
-	case errors.As(err, &group):
-		log.Info("the group session ended; the client joins again")
-		s.c.status.waiting(fit(group.Error(), 300))
-	case errors.Is(err, kerr.OffsetOutOfRange):
-		log.Error("the checkpoint is outside of the partition's log")
-		s.retake(partition, "the broker says that the checkpoint is out of range")
-	case errors.As(err, &lost):
-		log.Error("the broker lost records that are accounted for here")
-		s.stick(partition, StateFatal, "the broker lost records below the checkpoint: "+lost.Error())
-	case errors.As(err, &tooLarge):
-		log.Error("a batch of the partition cannot be read")
-		s.stick(partition, StateFatal, "a batch cannot be decompressed: "+err.Error())
-	case errors.Is(err, kerr.UnknownTopicID), errors.Is(err, kerr.InconsistentTopicID):
+// fetchFailed acts on an error of a fetch, by the table of kafkaerrors.go.
+func (s *session) fetchFailed(topic string, partition int32, err error) {
+	r := diagnoseFetch(err)
+	log := s.c.log.With("topic", topic, "partition", partition, "why", r.why, "error", err)
+	switch r.action {
+	case fetchEnds:
+	case fetchAgain:
+		log.Warn("fetching failed")
+	case fetchJoins:
+		log.Info("the client joins the group again")
+		s.c.status.waiting(fit(err.Error(), 300))
+	case fetchRetakes:
+		log.Error("a partition cannot be read from its checkpoint")
+		s.retake(partition, r.why)
+	case fetchSticks:
+		log.Error("a partition cannot be read on")
+		s.stick(partition, StateFatal, r.why+": "+fit(err.Error(), 300))
+	case fetchRebuilds:
 		log.Warn("the topic's identity changed")
-		s.end("the broker does not know the topic's id any more")
-	default:
-		log.Warn("fetching failed; the client tries again")
+		s.end(r.why)
+	case fetchRefused:
+		if s.refuse(err) {
+			log.Error("fetching is refused")
+		}
+		s.c.status.trouble("fetch", fit(r.why+": "+err.Error(), 300))
+	}
+}
+
+// refusalLasts is for how long after the last refused fetch fetching is taken to be refused: they come
+// every few seconds.
+const refusalLasts = 30 * time.Second
+
+// refuse notes a refused fetch and says whether it is news.
+func (s *session) refuse(err error) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	news := s.refused != err.Error()
+	s.refused, s.refusedAt = err.Error(), time.Now()
+	return news
+}
+
+// readable ends the trouble of refused fetches, where the last one is so long ago.
+func (s *session) readable(after time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.refused != "" && time.Since(s.refusedAt) >= after {
+		s.refused = ""
+		s.c.status.trouble("fetch", "")
 	}
 }
 

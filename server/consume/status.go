@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// The states of a consumer. Gap and fatal belong to a partition; the consumer shows its worst one.
+// The states of a consumer. Gap, fatal and StateTripped belong to a partition; the consumer shows its worst.
 const (
 	StateStarting = "starting"
 	StateRunning  = "running"
@@ -22,7 +22,7 @@ const (
 
 // Status is the consumer's state and its worst partition, for readiness.
 type Status struct {
-	State    string // starting, running, paused, draining, stopped, failed, gap, fatal
+	State    string // starting, running, paused, draining, stopped, failed, gap, fatal, tripped
 	Detail   string
 	Assigned int
 	// Degraded says that a partition waits for the environment (the database, the broker) and retries.
@@ -154,20 +154,15 @@ func (b *statusBoard) read() Status {
 	return s
 }
 
-// worst is the fatal partition of the lowest number, else the lowest one with a gap.
+// worst is the fatal partition of the lowest number, else the lowest one with a gap, else one that tripped.
 func worst(m map[int32]partitionStatus) int32 {
 	ps := make([]int32, 0, len(m))
 	for p := range m {
 		ps = append(ps, p)
 	}
 	return slices.MinFunc(ps, func(a, b int32) int {
-		fatal := func(p int32) int {
-			if m[p].state == StateFatal {
-				return 0
-			}
-			return 1
-		}
-		return cmp.Or(cmp.Compare(fatal(a), fatal(b)), cmp.Compare(a, b))
+		rank := func(p int32) int { return slices.Index([]string{StateFatal, StateGap, StateTripped}, m[p].state) }
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b))
 	})
 }
 

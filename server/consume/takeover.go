@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"oriel/server/db"
+	"oriel/server/failpoint"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -26,6 +27,7 @@ type claim struct {
 // fetched. Errors of the environment are retried here, while the group hears our heartbeats: an error
 // returned would end the session, and one that is a cancellation would end the membership for good.
 func (s *session) takeOver(ctx context.Context, fetched map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
+	<-s.built
 	group := fetched[s.c.cfg.Topic]
 	if len(group) == 0 {
 		return fetched, nil
@@ -96,15 +98,19 @@ func (s *session) settle(p int32, o *ownership, cl claim) {
 	o.worker = s.c.startWorker(s.work, s.key, cl.pos,
 		func() { s.cl.PauseFetchPartitions(topic) },
 		func() { s.cl.ResumeFetchPartitions(topic) },
-		func(w *worker) { s.retakeFrom(w) })
+		func(w *worker) { s.retakeFrom(w) }, s.stick)
 	s.c.log.Info("partition taken over", "partition", p, "log", cl.pos.log, "epoch", cl.pos.epoch, "offset", cl.pos.next)
 }
 
 func stateValue(state string) float64 {
-	if state == StateGap {
+	switch state {
+	case StateGap:
 		return 2
+	case StateTripped:
+		return 4
+	default:
+		return 3
 	}
-	return 3
 }
 
 // claim verifies the topic's identity, takes checkpoints over, and judges where they are.
@@ -126,6 +132,9 @@ func (s *session) claim(ctx context.Context, ps []int32) (map[int32]claim, error
 	s.mu.Unlock()
 	claims, err := s.take(ctx, id, ps)
 	if err != nil {
+		return nil, err
+	}
+	if err := failpoint.Error("con.taken_over"); err != nil {
 		return nil, err
 	}
 	bounds, err := s.bounds(ctx, ps)
@@ -212,7 +221,7 @@ func (s *session) take(ctx context.Context, id topicID, ps []int32) (map[int32]c
 		}
 		for _, r := range rows {
 			cl := claim{
-				pos:         position{log: log, part: r.Partition, epoch: r.OwnerEpoch, next: r.NextOffset, commits: r.Commits},
+				pos:         position{log: log, part: r.Partition, epoch: r.OwnerEpoch, next: r.NextOffset, commits: r.Commits, high: r.HighOffset},
 				leaderEpoch: r.LeaderEpoch,
 			}
 			if r.State != StateRunning {

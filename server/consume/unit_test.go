@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"oriel/server/cloudevents"
@@ -108,46 +106,6 @@ func TestConfiguredFacetsAreReadFromDataOrExtensions(t *testing.T) {
 	}
 }
 
-func TestTheTableOfErrorsSaysWhoIsToBlame(t *testing.T) {
-	t.Parallel()
-	pg := func(code, constraint string) error {
-		return fmt.Errorf("insert: %w", &pgconn.PgError{Code: code, ConstraintName: constraint})
-	}
-	for class, codes := range map[class][]string{
-		environment:  {"08006", "57P01", "57014", "25P03", "25P02", "53100", "53300", "55P03", "40001", "40P01", "25006", "58030", "XX000", "99999"},
-		recordCaused: {"22P02", "22P05", "22021", "22003", "22001", "23502", "23503", "23505", "23P01", "21000", "P0001", "54000"},
-		skew:         {"42P01", "42703", "42501", "3F000", "0A000"},
-	} {
-		for _, code := range codes {
-			if got := classify(pg(code, "")); got != class {
-				t.Errorf("%s is %s, want %s", code, got, class)
-			}
-		}
-	}
-	if got := classify(pg("23514", "sane")); got != recordCaused {
-		t.Errorf("a check constraint is %s", got)
-	}
-	if got := classify(pg("23514", "")); got != environment {
-		t.Errorf("a missing partition is %s", got)
-	}
-	for _, err := range []error{errors.New("conn closed"), context.DeadlineExceeded, errConflictVanished, errPanic} {
-		if got := classify(err); got != environment {
-			t.Errorf("%v is %s", err, got)
-		}
-	}
-	for err, want := range map[error]class{
-		pg("23503", "owner"): recordCaused, pg("40001", ""): environment, pg("57P01", ""): unknownOutcome, pg("XX000", ""): unknownOutcome,
-		errors.New("unexpected EOF"): unknownOutcome, context.DeadlineExceeded: unknownOutcome,
-	} {
-		if got := classifyCommit(err); got != want {
-			t.Errorf("COMMIT with %v is %s, want %s", err, got, want)
-		}
-	}
-	if got := classOf(&commitError{class: unknownOutcome, err: pgx.ErrTxClosed}); got != environment {
-		t.Errorf("an unknown outcome that did not happen is %s", got)
-	}
-}
-
 func TestTheCacheForgetsAndNeverInvents(t *testing.T) {
 	t.Parallel()
 	s := newSeen()
@@ -194,7 +152,7 @@ func TestTheCacheForgetsAndNeverInvents(t *testing.T) {
 func TestABatchIsCutByCountBytesAndAge(t *testing.T) {
 	t.Parallel()
 	paused := 0
-	q := newQueue(10, 5000, func() { paused++ }, func() { paused-- })
+	q := newQueue(10, 10, 5000, func() { paused++ }, func() { paused-- })
 	rec := func(offset int64, size int) *kgo.Record {
 		return &kgo.Record{Offset: offset, Value: make([]byte, size)}
 	}
@@ -243,6 +201,28 @@ func TestABatchIsCutByCountBytesAndAge(t *testing.T) {
 	}
 }
 
+func TestABacklogMakesLargerBatchesAndNobodyWaitsForOne(t *testing.T) {
+	t.Parallel()
+	q := newQueue(10, 40, 1<<20, func() {}, func() {})
+	put := func(n int) {
+		for range n {
+			q.put([]*kgo.Record{{Value: []byte("x")}})
+		}
+	}
+	for _, c := range []struct{ put, want int }{{10, 10}, {100, 40}, {0, 40}, {0, 20}, {39, 39}} {
+		put(c.put)
+		if b := q.take(t.Context(), time.Hour); len(b) != c.want {
+			t.Errorf("%d records after another %d, want %d", len(b), c.put, c.want)
+		}
+	}
+	for given, want := range map[[2]int][2]int{{0, 0}: {500, 1000}, {20, 0}: {20, 20}, {20, 50}: {20, 50}, {0, 700}: {500, 700}, {20, 5}: {20, 20}} {
+		c := Config{BatchRecords: given[0], BacklogBatch: given[1]}.withDefaults()
+		if got := [2]int{c.BatchRecords, c.BacklogBatch}; got != want {
+			t.Errorf("%v becomes %v, want %v", given, got, want)
+		}
+	}
+}
+
 func TestAnyTextAndTimeFitTheirColumns(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{"a\x00b": "a\uFFFDb", "a\xffb": "a\uFFFDb", "äöü": "äö"} {
@@ -255,6 +235,28 @@ func TestAnyTextAndTimeFitTheirColumns(t *testing.T) {
 		if y := at.Year(); y < 1 || y > 9999 {
 			t.Errorf("%d ms became %v", ms, at)
 		}
+	}
+}
+
+func TestAPartitionThatWasGivenUpIsNotSaidToWait(t *testing.T) {
+	t.Parallel()
+	ours, before := &ownership{}, &ownership{}
+	s := &session{c: &Consumer{status: statusBoard{state: StateRunning}}, owned: map[int32]*ownership{3: ours}}
+	cause := errors.New("conn closed")
+	s.retrying(3, before, cause) // a takeover that an older assignment began
+	s.retrying(4, before, cause)
+	if got := s.c.Status(); !got.Ready() {
+		t.Errorf("%+v, though nothing of ours waits", got)
+	}
+	s.retrying(3, ours, cause)
+	if got := s.c.Status(); got.Ready() || !strings.Contains(got.Detail, "partition 3 retries: conn closed") {
+		t.Errorf("%+v, though a partition of ours waits", got)
+	}
+	s.c.status.forget(3)
+	ours.gone = true
+	s.retrying(3, ours, cause)
+	if got := s.c.Status(); !got.Ready() {
+		t.Errorf("%+v, though the partition is being given up", got)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"oriel/server/db"
+	"oriel/server/failpoint"
 	"oriel/server/lexicon"
 
 	"github.com/jackc/pgx/v5"
@@ -24,6 +25,7 @@ const maxPathEntry = 2048
 // vocabulary gathers the words and paths that a batch brings and the database may not have.
 type vocabulary struct {
 	global *seen
+	near   *near
 	typ    string // of the last path asked for: one event asks for hundreds
 	hash   uint64
 	terms  map[int64]string
@@ -32,7 +34,8 @@ type vocabulary struct {
 
 type typePath struct{ eventType, path string }
 
-func (v *vocabulary) start() {
+func (v *vocabulary) start(near *near) {
+	v.near = near
 	v.terms, v.paths = map[int64]string{}, map[typePath]int16{}
 }
 
@@ -44,7 +47,11 @@ func (v *vocabulary) knows(s *seen) lexicon.Seen {
 
 // Term implements lexicon.Seen.
 func (v *vocabulary) Term(hash int64) bool {
+	if v.near.term(hash) {
+		return true
+	}
 	if v.global.term(hash) {
+		v.near.addTerm(hash)
 		return true
 	}
 	_, ok := v.terms[hash]
@@ -53,16 +60,30 @@ func (v *vocabulary) Term(hash int64) bool {
 
 // Path implements lexicon.Seen.
 func (v *vocabulary) Path(eventType, path string, kinds int16) bool {
-	if v.typ != eventType || v.hash == 0 {
-		v.typ, v.hash = eventType, typeHash(eventType)
-	}
-	if v.global.path(v.hash, path, kinds) {
+	if v.global.path(v.of(eventType), path, kinds) {
 		return true
 	}
 	return len(v.paths) > 0 && kinds&^v.paths[typePath{eventType, path}] == 0
 }
 
+// Shape implements lexicon.Shapes.
+func (v *vocabulary) Shape(eventType string, shape uint64) bool {
+	return v.near.shape(v.of(eventType) ^ shape)
+}
+
+// of is the hash of a type.
+func (v *vocabulary) of(eventType string) uint64 {
+	if v.typ != eventType || v.hash == 0 {
+		v.typ, v.hash = eventType, typeHash(eventType)
+	}
+	return v.hash
+}
+
 func (v *vocabulary) add(eventType string, out *lexicon.Output) {
+	// Known, and none of it known from this very batch alone, which may never be stored.
+	if len(out.NewPaths) == 0 && len(v.paths) == 0 && out.Shape != 0 {
+		v.near.addShape(v.of(eventType) ^ out.Shape)
+	}
 	for _, t := range out.NewTerms {
 		v.terms[t.Hash] = t.Word
 	}
@@ -109,6 +130,7 @@ func (c *Consumer) storeVocabulary(ctx context.Context, v *vocabulary) error {
 			return err
 		}
 	}
+	failpoint.Hit("con.words_stored") // a transaction of their own, before the batch's
 	for h := range v.terms {
 		c.seen.addTerm(h)
 	}
@@ -264,6 +286,7 @@ func (c *Consumer) ensureDays(ctx context.Context, want []int64) error {
 		}
 	}
 	if ledger || len(events) > 0 {
+		failpoint.Hit("con.days_made")
 		c.days.made(events, today)
 	}
 	return nil

@@ -27,6 +27,7 @@ func (s *session) watchAll(ctx context.Context) {
 			s.c.status.trouble("topic", broker.lasting())
 		}
 		s.watchLag(ctx)
+		s.readable(refusalLasts)
 	}
 }
 

@@ -29,21 +29,25 @@ type worker struct {
 	stopHard context.CancelFunc
 	done     chan struct{} // both goroutines have ended
 	fenced   func(*worker) // called once, when the checkpoint is no longer as we know it
+	// stick has a partition of this session stopped for an operator, and stores that; it does not wait.
+	stick func(part int32, state, reason string)
 
 	mu      sync.Mutex
 	pos     position
 	active  bool // a batch is being prepared or written
 	retries atomic.Int32
+	// redelivery says that most of the last batch was stored before.
+	redelivery atomic.Bool
 }
 
 // startWorker begins at pos. Records are put into its queue from then on.
 func (c *Consumer) startWorker(work context.Context, key lexicon.Key, pos position,
-	pause, resume func(), fenced func(*worker),
+	pause, resume func(), fenced func(*worker), stick func(part int32, state, reason string),
 ) *worker {
 	w := &worker{
-		c: c, part: pos.part, pos: pos, fenced: fenced,
+		c: c, part: pos.part, pos: pos, fenced: fenced, stick: stick,
 		log:  c.log.With("partition", pos.part, "log", pos.log, "epoch", pos.epoch),
-		q:    newQueue(c.cfg.BatchRecords, c.cfg.BatchBytes, pause, resume),
+		q:    newQueue(c.cfg.BatchRecords, c.cfg.BacklogBatch, c.cfg.BatchBytes, pause, resume),
 		prep: newPreparer(c, key), done: make(chan struct{}),
 	}
 	w.hard, w.stopHard = context.WithCancel(work)
@@ -55,6 +59,7 @@ func (c *Consumer) startWorker(work context.Context, key lexicon.Key, pos positi
 	go func() { defer both.Done(); defer w.stopSoft(); w.writeAll(prepared) }()
 	go func() { both.Wait(); w.q.close(); w.stopHard(); close(w.done) }()
 	c.status.forget(w.part)
+	c.breaker.forget(w.part)
 	c.metrics.setState(w.part, 0)
 	return w
 }
@@ -132,7 +137,14 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 	for n := 0; ; n++ {
 		err := guard(func() error {
 			if b == nil {
-				made := w.prep.prepareAfter(panics, next, records)
+				careful := panics >= panicPatience
+				made := w.prep.readAll(careful, next, records)
+				if next < w.at().high || w.redelivery.Load() {
+					if err := w.c.meet(w.soft, w.at(), made); err != nil {
+						return err
+					}
+				}
+				w.prep.indexAll(careful, made)
 				made.stage()
 				b = made
 			}
@@ -195,7 +207,7 @@ func (w *worker) store(b *batch) bool {
 		switch {
 		case err == nil:
 			w.advance(b, t, began)
-			return true
+			return !w.trips(b, t)
 		case errors.Is(err, errFenced):
 			w.c.metrics.fenced.Inc()
 			w.log.Warn("the batch was fenced off", "from", b.from, "to", b.to)
@@ -249,6 +261,7 @@ func (w *worker) advance(b *batch, t tally, began time.Time) {
 	w.pos.next = b.to
 	w.pos.commits++
 	w.mu.Unlock()
+	w.redelivery.Store(2*t.duplicate > len(b.rows))
 	m := w.c.metrics
 	m.count(t)
 	m.batchSeconds.Observe(time.Since(began).Seconds())
@@ -262,6 +275,9 @@ func (w *worker) advance(b *batch, t tally, began time.Time) {
 		w.log.Info("the partition has recovered")
 	}
 	w.c.wake()
+	if t.dead > 0 {
+		w.c.cfg.Buried()
+	}
 }
 
 // backOff waits with full jitter before the next attempt and says so; false when ctx ended.
@@ -269,20 +285,14 @@ func (w *worker) backOff(ctx context.Context, n int, c class, err error) bool {
 	d := jitter(n)
 	w.c.metrics.retries.WithLabelValues(c.String()).Inc()
 	w.retries.Add(1)
-	w.c.status.retry(w.part, fit(err.Error(), 300))
+	why := diagnose(err).why
+	w.c.status.retry(w.part, fit(why+": "+err.Error(), 300))
 	w.c.metrics.setState(w.part, 1)
-	w.log.Warn("the batch will be tried again", "attempt", n+1, "in", d, "sqlstate", sqlstate(err), "error", err)
-	return wait(ctx, d)
-}
-
-// classOf is the class of any error of a transaction.
-func classOf(err error) class {
-	var ce *commitError
-	if errors.As(err, &ce) {
-		if ce.class == unknownOutcome {
-			return environment // resolved: it did not happen
-		}
-		return ce.class
+	level := slog.LevelWarn
+	if c == skew {
+		level = slog.LevelError // nothing but a person's act helps
 	}
-	return classify(err)
+	w.log.Log(ctx, level, "the batch will be tried again", "attempt", n+1, "in", d, "class", c.String(), "why", why,
+		"sqlstate", sqlstate(err), "error", err)
+	return wait(ctx, d)
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"oriel/server/failpoint"
+
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,6 +23,7 @@ type position struct {
 	epoch   int64 // owner_epoch that we took
 	next    int64 // next_offset
 	commits int64
+	high    int64 // high_offset as it was taken over: records below it were met before
 }
 
 // tally is what became of a batch's records; letters are the dead ones by reason.
@@ -37,7 +40,7 @@ var errFenced = errors.New("the checkpoint moved or changed hands")
 var errConflictVanished = errors.New("the row of the same identity is gone")
 
 const (
-	casCheckpoint = `UPDATE checkpoint SET next_offset = $1, leader_epoch = $2, commits = commits + 1,
+	casCheckpoint = `UPDATE checkpoint SET next_offset = $1, high_offset = greatest(high_offset, $1), leader_epoch = $2, commits = commits + 1,
 	updated_at = clock_timestamp()
  WHERE consumer = $3 AND log = $4 AND partition = $5 AND next_offset = $6 AND owner_epoch = $7 AND state = 'running'
 RETURNING commits`
@@ -81,7 +84,11 @@ func (c *Consumer) write(ctx context.Context, pos position, b *batch, alone bool
 }
 
 func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error {
+	failpoint.Hit("con.before_tx")
 	if err := a.begin(ctx, conn); err != nil {
+		return err
+	}
+	if err := failpoint.Error("con.tx_begun"); err != nil {
 		return err
 	}
 	insert := a.insertStaged
@@ -91,13 +98,24 @@ func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error
 	if err := insert(ctx, conn); err != nil {
 		return err
 	}
+	if err := failpoint.Error("con.tx_half"); err != nil {
+		return err
+	}
 	if err := a.judge(ctx, conn); err != nil {
 		return err
 	}
 	if err := a.account(ctx, conn); err != nil {
 		return err
 	}
-	return a.end(ctx, conn)
+	if len(a.letters) > 0 {
+		failpoint.Hit("dlq.after_insert")
+	}
+	failpoint.Hit("con.before_commit")
+	if err := a.end(ctx, conn); err != nil {
+		return err
+	}
+	failpoint.Hit("con.after_commit")
+	return nil
 }
 
 // begin takes the checkpoint first: a fenced owner fails before it does any work, and the row's lock
@@ -131,6 +149,7 @@ func (a *attempt) insertStaged(ctx context.Context, conn *pgxpool.Conn) error {
 	if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyStage); err != nil {
 		return fmt.Errorf("stage the rows: %w", err)
 	}
+	failpoint.Hit("con.staged")
 	rows, err := conn.Query(ctx, moveStage, a.pos.log, a.pos.part, a.commit, int16(facetsVersion))
 	if err != nil {
 		return fmt.Errorf("insert the rows: %w", err)

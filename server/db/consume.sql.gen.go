@@ -11,6 +11,41 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const checkpointStates = `-- name: CheckpointStates :many
+SELECT partition, next_offset, state FROM checkpoint WHERE consumer = $1 AND log = $2 ORDER BY partition
+`
+
+type CheckpointStatesParams struct {
+	Consumer string
+	Log      int16
+}
+
+type CheckpointStatesRow struct {
+	Partition  int32
+	NextOffset int64
+	State      string
+}
+
+func (q *Queries) CheckpointStates(ctx context.Context, arg CheckpointStatesParams) ([]CheckpointStatesRow, error) {
+	rows, err := q.db.Query(ctx, checkpointStates, arg.Consumer, arg.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CheckpointStatesRow
+	for rows.Next() {
+		var i CheckpointStatesRow
+		if err := rows.Scan(&i.Partition, &i.NextOffset, &i.State); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const ensureEventDay = `-- name: EnsureEventDay :exec
 SELECT ensure_day('event', $1::date), ensure_day('rollup_minute', $1::date), ensure_day('rollup_quarter', $1::date)
 `
@@ -100,6 +135,34 @@ func (q *Queries) InsertDecision(ctx context.Context, arg InsertDecisionParams) 
 		arg.Detail,
 		arg.Reason,
 		arg.Actor,
+	)
+	return err
+}
+
+const insertSkipped = `-- name: InsertSkipped :exec
+INSERT INTO ledger (consumer, log, partition, commit, from_offset, to_offset, stored, duplicate, dead, skipped, expired)
+VALUES ($1, $2, $3, $4, $5, $6, 0, 0, 0, $7, 0)
+`
+
+type InsertSkippedParams struct {
+	Consumer   string
+	Log        int16
+	Partition  int32
+	Commit     int64
+	FromOffset int64
+	ToOffset   int64
+	Skipped    int64
+}
+
+func (q *Queries) InsertSkipped(ctx context.Context, arg InsertSkippedParams) error {
+	_, err := q.db.Exec(ctx, insertSkipped,
+		arg.Consumer,
+		arg.Log,
+		arg.Partition,
+		arg.Commit,
+		arg.FromOffset,
+		arg.ToOffset,
+		arg.Skipped,
 	)
 	return err
 }
@@ -208,6 +271,72 @@ func (q *Queries) LockCheckpoint(ctx context.Context, arg LockCheckpointParams) 
 	return i, err
 }
 
+const lockForMove = `-- name: LockForMove :one
+SELECT next_offset, commits, state, state_reason
+  FROM checkpoint
+ WHERE consumer = $1 AND log = $2 AND partition = $3
+   FOR UPDATE
+`
+
+type LockForMoveParams struct {
+	Consumer  string
+	Log       int16
+	Partition int32
+}
+
+type LockForMoveRow struct {
+	NextOffset  int64
+	Commits     int64
+	State       string
+	StateReason *string
+}
+
+func (q *Queries) LockForMove(ctx context.Context, arg LockForMoveParams) (LockForMoveRow, error) {
+	row := q.db.QueryRow(ctx, lockForMove, arg.Consumer, arg.Log, arg.Partition)
+	var i LockForMoveRow
+	err := row.Scan(
+		&i.NextOffset,
+		&i.Commits,
+		&i.State,
+		&i.StateReason,
+	)
+	return i, err
+}
+
+const moveCheckpoint = `-- name: MoveCheckpoint :execrows
+UPDATE checkpoint
+   SET next_offset = $1::bigint, high_offset = least(high_offset, $2::bigint), leader_epoch = -1,
+       commits = $3, owner_epoch = owner_epoch + 1, state = 'running', state_reason = NULL, updated_at = clock_timestamp()
+ WHERE consumer = $4 AND log = $5 AND partition = $6 AND next_offset = $7::bigint
+`
+
+type MoveCheckpointParams struct {
+	ToOffset   int64
+	EndOffset  int64
+	Commits    int64
+	Consumer   string
+	Log        int16
+	Partition  int32
+	FromOffset int64
+}
+
+// The owner is fenced off: it takes the partition over again and begins at the new offset.
+func (q *Queries) MoveCheckpoint(ctx context.Context, arg MoveCheckpointParams) (int64, error) {
+	result, err := q.db.Exec(ctx, moveCheckpoint,
+		arg.ToOffset,
+		arg.EndOffset,
+		arg.Commits,
+		arg.Consumer,
+		arg.Log,
+		arg.Partition,
+		arg.FromOffset,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
 const newestLog = `-- name: NewestLog :one
 SELECT l.id, l.topic_id
   FROM log l
@@ -281,6 +410,46 @@ func (q *Queries) ReadCheckpoints(ctx context.Context, arg ReadCheckpointsParams
 	return items, nil
 }
 
+const resumeTripped = `-- name: ResumeTripped :many
+WITH tripped AS MATERIALIZED (
+    SELECT c.partition FROM checkpoint c
+     WHERE c.consumer = $1 AND c.log = $2 AND c.state = 'tripped'
+     ORDER BY c.partition
+       FOR UPDATE
+)
+UPDATE checkpoint c
+   SET state = 'running', state_reason = NULL, updated_at = clock_timestamp()
+  FROM tripped
+ WHERE c.consumer = $1 AND c.log = $2 AND c.partition = tripped.partition
+RETURNING c.partition
+`
+
+type ResumeTrippedParams struct {
+	Consumer string
+	Log      int16
+}
+
+// In partition order, as every statement that locks several checkpoints.
+func (q *Queries) ResumeTripped(ctx context.Context, arg ResumeTrippedParams) ([]int32, error) {
+	rows, err := q.db.Query(ctx, resumeTripped, arg.Consumer, arg.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int32
+	for rows.Next() {
+		var partition int32
+		if err := rows.Scan(&partition); err != nil {
+			return nil, err
+		}
+		items = append(items, partition)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const stickCheckpoint = `-- name: StickCheckpoint :execrows
 UPDATE checkpoint
    SET state = $1, state_reason = $2::text, updated_at = clock_timestamp()
@@ -323,7 +492,7 @@ UPDATE checkpoint c
    SET owner_epoch = c.owner_epoch + 1, owner = $1::text, updated_at = clock_timestamp()
   FROM mine
  WHERE c.consumer = $2 AND c.log = $3 AND c.partition = mine.partition
-RETURNING c.partition, c.next_offset, c.leader_epoch, c.commits, c.owner_epoch, c.state, c.state_reason
+RETURNING c.partition, c.next_offset, c.high_offset, c.leader_epoch, c.commits, c.owner_epoch, c.state, c.state_reason
 `
 
 type TakeOverParams struct {
@@ -336,6 +505,7 @@ type TakeOverParams struct {
 type TakeOverRow struct {
 	Partition   int32
 	NextOffset  int64
+	HighOffset  int64
 	LeaderEpoch int32
 	Commits     int64
 	OwnerEpoch  int64
@@ -361,6 +531,7 @@ func (q *Queries) TakeOver(ctx context.Context, arg TakeOverParams) ([]TakeOverR
 		if err := rows.Scan(
 			&i.Partition,
 			&i.NextOffset,
+			&i.HighOffset,
 			&i.LeaderEpoch,
 			&i.Commits,
 			&i.OwnerEpoch,

@@ -3,7 +3,6 @@ package dbtest
 import (
 	"context"
 	"log/slog"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -34,15 +33,7 @@ func EachBroker(t *testing.T, partitions int, f func(t *testing.T, b Broker)) {
 		t.Parallel()
 		f(t, NewKfake(t, partitions))
 	})
-	asked := os.Getenv(KafkaEnv)
-	if asked == "" || asked == "0" {
-		t.Logf("NOT RUN on Apache Kafka: %s is not set", KafkaEnv)
-		return
-	}
-	t.Run("apache", func(t *testing.T) {
-		t.Parallel()
-		f(t, newApache(t, asked, partitions))
-	})
+	OnApache(t, partitions, f)
 }
 
 // NewKfake is one kfake broker of the test's own, its log on disk, with the test's topics on it.

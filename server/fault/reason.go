@@ -45,6 +45,7 @@ const (
 	ReasonShuttingDown           = "SHUTTING_DOWN"
 	ReasonDatabaseUnavailable    = "DATABASE_UNAVAILABLE"
 	ReasonConsumerNotRunning     = "CONSUMER_NOT_RUNNING"
+	ReasonRelayNotRunning        = "RELAY_NOT_RUNNING"
 	ReasonUnknownParameter       = "UNKNOWN_PARAMETER"
 	ReasonAlreadyRevoked         = "ALREADY_REVOKED"
 	ReasonInvalidParameter       = "INVALID_PARAMETER"

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"oriel/server/failpoint"
 	"oriel/server/fault"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -51,6 +52,7 @@ func (p *Publisher) publish(ctx context.Context, flights []flight) ([]error, *fa
 	v := &voyage{p: p, started: time.Now(), flights: flights, left: len(flights), done: make(chan struct{})}
 	// Once sent, a record lives as long as the client: neither the caller's context nor its deadline
 	// may take it back, since the broker may have it already.
+	failpoint.Hit("ing.before_produce")
 	for i := range flights {
 		f := &flights[i]
 		f.doubts = p.doubts.Load()
@@ -60,6 +62,7 @@ func (p *Publisher) publish(ctx context.Context, flights []flight) ([]error, *fa
 	defer deadline.Stop()
 	select {
 	case <-v.done:
+		failpoint.Hit("ing.after_ack") // the broker has them, and nobody was told
 		return v.answer(nil, ""), nil
 	case <-deadline.C:
 		return v.answer(errDeadline, "The broker did not answer within "+p.cfg.Deadline.String()), nil

@@ -66,12 +66,20 @@ type Seen interface {
 	Path(eventType, path string, kinds int16) bool
 }
 
+// Shapes is a Seen that remembers payloads whole, so that it need not be asked for their paths one by one. A
+// shape stands for the listed paths of a payload and the kinds of their values.
+type Shapes interface {
+	Seen
+	Shape(eventType string, shape uint64) bool
+}
+
 // Output is reused by the analyzer: valid until its next call. The strings in it stay valid.
 type Output struct {
 	Lexemes     []int64  // sorted, distinct hashes of the vocabulary, the reserved one included where Over
 	Identifiers []uint64 // sorted, distinct hashes of the identifiers; empty under WithoutIdentifiers
 	NewTerms    []Term   // vocabulary that Seen did not know; no word is in it twice
 	NewPaths    []Path   // paths or kinds that Seen did not know
+	Shape       uint64   // of the payload; 0 where not all of its paths are listed
 	// Picked is the text of the first scalar at each picked path, or of the first scalar element of
 	// an array there; "" where absent. PickedAll is all of them, in order. Null is no scalar.
 	Picked    []string

@@ -177,13 +177,39 @@ func (a *Analyzer) dropPaths() {
 	a.touched, a.unlisted = a.touched[:0], false
 }
 
+// shape is one number for the touched paths and their kinds, whatever their order.
+func (a *Analyzer) shape() uint64 {
+	if a.unlisted {
+		return 0
+	}
+	shape := uint64(1)
+	for _, i := range a.touched {
+		n := &a.tree.nodes[i]
+		shape += mix(n.place.seed ^ uint64(n.kinds)*0x9E3779B97F4A7C15)
+	}
+	return shape
+}
+
+// mix spreads a number over all bits.
+func mix(x uint64) uint64 {
+	x = (x ^ x>>30) * 0xBF58476D1CE4E5B9
+	x = (x ^ x>>27) * 0x94D049BB133111EB
+	return x ^ x>>31
+}
+
 // paths reports the listed paths that Seen does not know. The data itself is one only where it is no
 // object: every other path says as much.
 func (a *Analyzer) paths() {
+	a.out.Shape = a.shape()
+	shapes, _ := a.seen.(Shapes)
+	known := a.out.Shape != 0 && shapes != nil && shapes.Shape(a.in.Type, a.out.Shape)
 	for _, i := range a.touched {
 		n := &a.tree.nodes[i]
 		kinds := n.kinds
 		n.kinds = 0
+		if known {
+			continue
+		}
 		if i == 0 {
 			kinds &^= KindObject
 		}

@@ -1,0 +1,1 @@
+DROP TABLE outbox_relay, outbox_backoff, outbox_shard, outbox;

@@ -1,0 +1,110 @@
+package consume
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"oriel/server/dbtest"
+	"oriel/server/fault"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// countInserts makes a table with a row for every INSERT into event, however many rows that inserts.
+func (r *rig) countInserts() func() int {
+	r.t.Helper()
+	r.exec(`CREATE TABLE inserts (n int)`)
+	r.exec(`GRANT ALL ON inserts TO PUBLIC`)
+	r.exec(`CREATE FUNCTION count_inserts() RETURNS trigger LANGUAGE plpgsql AS $f$ BEGIN INSERT INTO inserts VALUES (1); RETURN NULL; END $f$`)
+	r.exec(`CREATE TRIGGER count_inserts AFTER INSERT ON event FOR EACH STATEMENT EXECUTE FUNCTION count_inserts()`)
+	return func() int { return r.count("SELECT count(*) FROM inserts") }
+}
+
+func TestWhatWasMetBeforeIsNotInsertedAgain(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, dbtest.NewKfake(t, 1))
+	inserts := r.countInserts()
+	m := r.start(func(c *Config) { c.BatchRecords = 50 })
+	r.produce(series(0, 0, 400)...)
+	r.settle()
+	fresh := inserts()
+	if fresh < 8 {
+		t.Fatalf("%d inserts of 8 batches", fresh)
+	}
+	terms := r.count("SELECT count(*) FROM term")
+	if _, err := r.move(0, 0, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.await("all were met again", func() bool { return r.outcomes().duplicate == 400 })
+	r.settle()
+	r.expect(tally{stored: 400, duplicate: 400})
+	if n := inserts(); n != fresh {
+		t.Errorf("%d inserts for records that were all stored before", n-fresh)
+	}
+	// What follows is fresh, and so is a row that is gone.
+	r.exec("DELETE FROM event WHERE id = 'p0-00123'")
+	r.exec("UPDATE rollup_minute SET n = n - 1 WHERE ctid = (SELECT ctid FROM rollup_minute WHERE n > 0 LIMIT 1)")
+	r.exec("UPDATE rollup_quarter SET n = n - 1 WHERE dimension = 'type'")
+	r.exec("UPDATE ledger SET stored = stored - 1, dead = dead + 1 WHERE commit = (SELECT commit FROM ledger WHERE from_offset <= 123 AND to_offset > 123 AND stored > 0 LIMIT 1)")
+	r.produce(series(0, 400, 10)...)
+	if _, err := r.move(0, 100, nil); err != nil {
+		t.Fatal(err)
+	}
+	r.settle()
+	if n := r.count(`SELECT count(*) FROM event WHERE id IN ('p0-00123', 'p0-00409')`); n != 2 {
+		t.Errorf("%d of 2 rows that were not there\n%s", n, r.picture())
+	}
+	if n := r.count("SELECT count(*) FROM term"); n < terms {
+		t.Errorf("%d words of %d", n, terms)
+	}
+	if n := r.count("SELECT count(*) FROM dead_letter"); n != 0 {
+		t.Errorf("%d dead letters", n)
+	}
+	r.halt(m)
+}
+
+// The same events under new offsets, as a producer sends them again or a topic is restored: after the first
+// batches most are looked up first, and what differs in content is told apart all the same.
+func TestEventsThatAreSentAgainAreDuplicatesByTheirContent(t *testing.T) {
+	t.Parallel()
+	dbtest.EachBroker(t, 2, func(t *testing.T, b dbtest.Broker) {
+		r := newRig(t, b)
+		inserts := r.countInserts()
+		when := time.Now()
+		again := func(partition int32, change map[int]bool) (recs []*kgo.Record) {
+			for i := range 1000 {
+				e := at(event(fmt.Sprintf("e-%04d", i)), when)
+				if change[i] {
+					e.Data = []byte(`{"other":true}`)
+				}
+				recs = append(recs, record(e, partition))
+			}
+			return recs
+		}
+		r.produce(again(0, nil)...)
+		m := r.start(func(c *Config) { c.BatchRecords = 50 })
+		r.settle()
+		fresh := inserts()
+		r.produce(again(1, map[int]bool{0: true, 500: true, 999: true})...)
+		r.settle()
+		r.expect(tally{stored: 1000, duplicate: 997, dead: 3})
+		if n := r.count(`SELECT count(*) FROM dead_letter WHERE partition = 1 AND "offset" IN (0, 500, 999) AND reason = $1
+			AND detail LIKE '%stored from log 1, partition 0%' AND convert_from(record_value, 'UTF8') = '{"other":true}'`, fault.ReasonConflictingDuplicate); n != 3 {
+			t.Errorf("the letters are not as expected\n%s", r.picture())
+		}
+		if n := inserts() - fresh; n == 0 || n > 6 {
+			t.Errorf("%d batches of 20 were inserted before it was noticed", n)
+		}
+		// A fresh batch costs no look-up once the storm is over.
+		r.produce(series(1, 0, 20)...)
+		r.settle()
+		lookups := m.value(t, "oriel_consumer_redelivery_lookups_total")
+		r.produce(series(1, 20, 200)...)
+		r.settle()
+		r.expect(tally{stored: 1220, duplicate: 997, dead: 3})
+		if n := m.value(t, "oriel_consumer_redelivery_lookups_total") - lookups; n != 0 {
+			t.Errorf("%v look-ups for fresh records", n)
+		}
+	})
+}
