@@ -25,6 +25,10 @@ type contender interface {
 // turn is one measured run: records a second, and processor time in microseconds a record.
 type turn struct{ rate, own, server float64 }
 
+// wholeRows counts the rows with everything that each event has.
+const wholeRows = `SELECT count(*) FROM event WHERE source <> '' AND id <> '' AND type <> '' AND subject <> ''
+	AND datacontenttype = 'application/json' AND octet_length(data::text) > 2`
+
 // patience is how long a turn may take.
 const patience = 5 * time.Minute
 
@@ -70,6 +74,13 @@ func (s *stage) measure(ctx context.Context, b *backlog, skewed bool, c contende
 		return t, err
 	}
 	to := mark(sample{b.n, time.Now()})
+	var whole int
+	if err := counter.conn.QueryRow(ctx, wholeRows).Scan(&whole); err != nil {
+		return t, err
+	}
+	if whole != b.n {
+		return t, fmt.Errorf("%d whole rows of %d", whole, b.n)
+	}
 	n := float64(to.rows - from.rows)
 	return turn{
 		rate: n / to.at.Sub(from.at).Seconds(),

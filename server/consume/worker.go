@@ -136,11 +136,13 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 	panics := 0
 	for n := 0; ; n++ {
 		err := guard(func() error {
+			ctx, cancel := context.WithTimeout(w.soft, attemptIn)
+			defer cancel()
 			if b == nil {
 				careful := panics >= panicPatience
 				made := w.prep.readAll(careful, next, records)
 				if next < w.at().high || w.redelivery.Load() {
-					if err := w.c.meet(w.soft, w.at(), made); err != nil {
+					if err := w.c.meet(ctx, w.at(), made); err != nil {
 						return err
 					}
 				}
@@ -148,10 +150,10 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 				made.stage()
 				b = made
 			}
-			if err := w.c.ensureDays(w.soft, b.days); err != nil {
+			if err := w.c.ensureDays(ctx, b.days); err != nil {
 				return err
 			}
-			return w.c.storeVocabulary(w.soft, &b.words)
+			return w.c.storeVocabulary(ctx, &b.words)
 		})
 		if err == nil {
 			return b
@@ -187,7 +189,9 @@ func (w *worker) store(b *batch) bool {
 		began := time.Now()
 		var t tally
 		err := guard(func() (err error) {
-			t, err = w.c.write(w.hard, pos, b, alone)
+			ctx, cancel := context.WithTimeout(w.hard, attemptIn)
+			defer cancel()
+			t, err = w.c.write(ctx, pos, b, alone)
 			return err
 		})
 		var ce *commitError
@@ -296,3 +300,6 @@ func (w *worker) backOff(ctx context.Context, n int, c class, err error) bool {
 		"sqlstate", sqlstate(err), "error", err)
 	return wait(ctx, d)
 }
+
+// attemptIn bounds an attempt: the server bounds its statements, and says nothing on a line that went dead.
+const attemptIn = 45 * time.Second
