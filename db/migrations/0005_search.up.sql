@@ -65,3 +65,6 @@ CREATE TABLE share_link (
     created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
     used_at    timestamptz NOT NULL DEFAULT clock_timestamp()
 );
+-- How many somebody has, and which nobody has opened for long.
+CREATE INDEX share_link_creator ON share_link (created_by);
+CREATE INDEX share_link_used ON share_link (used_at);

@@ -36,3 +36,16 @@ type Event struct {
 	Headers         [][]byte
 	Data            []byte
 }
+
+type SavedSearch struct {
+	ID        int64
+	Owner     string
+	OwnerName string
+	Name      string
+	Shared    bool
+	Params    string
+	View      string
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
+}
