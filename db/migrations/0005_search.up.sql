@@ -8,18 +8,20 @@ CREATE TABLE event_block (
     partition      integer NOT NULL,
     from_commit    bigint NOT NULL,
     through_commit bigint NOT NULL,
-    rows           integer NOT NULL,
-    buckets        integer NOT NULL,
-    width          smallint NOT NULL,
     version        smallint NOT NULL, -- of the lexicon
+    rows           integer NOT NULL,
+    entries        integer NOT NULL, -- pairs of a row and a key
+    buckets        integer NOT NULL,
     base_offset    bigint NOT NULL,
     keys           bytea NOT NULL,
+    lists          bytea NOT NULL,
     places         bytea NOT NULL,
     made_at        timestamptz NOT NULL DEFAULT clock_timestamp(),
     PRIMARY KEY (day, log, partition, version, from_commit)
 ) PARTITION BY RANGE (day);
 -- Probes read a few bytes of each: out of line, not compressed, so that a part can be read alone.
-ALTER TABLE event_block ALTER COLUMN keys SET STORAGE EXTERNAL, ALTER COLUMN places SET STORAGE EXTERNAL;
+ALTER TABLE event_block ALTER COLUMN keys SET STORAGE EXTERNAL, ALTER COLUMN lists SET STORAGE EXTERNAL,
+    ALTER COLUMN places SET STORAGE EXTERNAL;
 
 -- Commits whose rows have no block: those stored before there were blocks. Reindexing removes these rows; until
 -- then identifiers of them are found by reading events.
