@@ -50,6 +50,8 @@ const (
 	ReasonAlreadyRevoked         = "ALREADY_REVOKED"
 	ReasonInvalidParameter       = "INVALID_PARAMETER"
 	ReasonUnsupportedQuery       = "UNSUPPORTED_QUERY_SYNTAX"
+	ReasonInvalidQuery           = "INVALID_QUERY"
+	ReasonUnknownField           = "UNKNOWN_FIELD"
 	ReasonEmptyQuery             = "EMPTY_QUERY"
 	ReasonInvalidPageToken       = "INVALID_PAGE_TOKEN"
 	ReasonSnapshotExpired        = "SNAPSHOT_EXPIRED"

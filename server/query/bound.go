@@ -8,6 +8,14 @@ import (
 	"oriel/server/cloudevents"
 )
 
+// Bound is one end of the window: absolute where Ago is zero and Now is false, else Ago before the
+// moment that the search is made. The zero Bound is not given.
+type Bound struct {
+	At  Instant
+	Ago Duration
+	Now bool
+}
+
 // Instant is microseconds since 1970 in UTC, the resolution that events are stored and compared in.
 // The zero value is not given.
 type Instant struct {
@@ -153,12 +161,4 @@ func ResolveWindow(from, until Bound, now time.Time) (Window, error) {
 		}
 	}
 	return w, nil
-}
-
-// Bound is one end of the window: absolute where Ago is zero and Now is false, else Ago before the
-// moment that the search is made. The zero Bound is not given.
-type Bound struct {
-	At  Instant
-	Ago Duration
-	Now bool
 }
