@@ -12,7 +12,8 @@ CREATE TABLE event_block (
     rows           integer NOT NULL,
     entries        integer NOT NULL, -- pairs of a row and a key
     buckets        integer NOT NULL,
-    base_offset    bigint NOT NULL,
+    base_offset    bigint NOT NULL, -- the lowest
+    last_offset    bigint NOT NULL, -- the highest
     keys           bytea NOT NULL,
     lists          bytea NOT NULL,
     places         bytea NOT NULL,
@@ -23,8 +24,13 @@ CREATE TABLE event_block (
 ALTER TABLE event_block ALTER COLUMN keys SET STORAGE EXTERNAL, ALTER COLUMN lists SET STORAGE EXTERNAL,
     ALTER COLUMN places SET STORAGE EXTERNAL;
 
--- Commits whose rows have no block: those stored before there were blocks. Reindexing removes these rows; until
--- then identifiers of them are found by reading events.
+-- The last commit by a build that writes blocks. Where an owner finds it behind, a build that writes none has
+-- been at work since, as happens while replicas are exchanged one by one: then block_gap grows.
+ALTER TABLE checkpoint ADD COLUMN blocks bigint NOT NULL DEFAULT 0;
+UPDATE checkpoint SET blocks = commits; -- no consumer commits from here on until this transaction does
+
+-- Commits whose rows have no block: those of builds that wrote none. Reindexing removes these rows; until then
+-- identifiers of them are found by reading events.
 CREATE TABLE block_gap (
     log            smallint NOT NULL,
     partition      integer NOT NULL,
@@ -41,6 +47,20 @@ CREATE TABLE dimension_value (
     value     text COLLATE "C" NOT NULL,
     PRIMARY KEY (dimension, value)
 );
+
+-- The tables of days, now with event_block.
+CREATE OR REPLACE FUNCTION day_table(parent text) RETURNS regclass LANGUAGE plpgsql AS $$
+BEGIN
+    IF parent IN ('event', 'event_block', 'ledger', 'rollup_minute', 'rollup_quarter', 'rollup_hour') THEN
+        RETURN parent::regclass;
+    END IF;
+    RAISE EXCEPTION 'no table of days: %', parent USING ERRCODE = 'undefined_table';
+END $$;
+DO $$
+BEGIN
+    -- Replacing it has lost it. pg_temp last: its tables are anybody's.
+    EXECUTE format('ALTER FUNCTION day_table SET search_path = %I, pg_temp', current_schema());
+END $$;
 
 -- A search that a person keeps. params are the canonical URL parameters; view is what the page shows beside
 -- it (columns, density), as the page wrote it.
@@ -70,3 +90,8 @@ CREATE TABLE share_link (
 -- How many somebody has, and which nobody has opened for long.
 CREATE INDEX share_link_creator ON share_link (created_by);
 CREATE INDEX share_link_used ON share_link (used_at);
+
+-- Bounds of arrival: what a partition had stored before an instant (CommitsBefore).
+CREATE INDEX ledger_arrival ON ledger (consumer, log, partition, committed_at);
+-- The types that have a path (TypesOfPath).
+CREATE INDEX type_path_path ON type_path (path, type);

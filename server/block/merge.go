@@ -140,7 +140,7 @@ func (b *Block) fill(pairs []uint64) error {
 		entries = append(entries, e)
 		i = j
 	}
-	b.Lists = ls.buf
+	b.Lists = append([]byte{}, ls.buf...)
 	s := shapeOf(len(entries), b.Rows, len(b.Lists))
 	if s.offset > maxShape {
 		return fmt.Errorf("%d bytes of lists", len(b.Lists))

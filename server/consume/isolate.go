@@ -117,6 +117,7 @@ func (b *batch) split() []*batch {
 	for _, part := range parts {
 		part.arrange()
 		part.stage()
+		part.index()
 	}
 	return parts
 }

@@ -127,6 +127,9 @@ func (a *attempt) wanted(head int) bool {
 func (a *attempt) account(ctx context.Context, conn *pgxpool.Conn) error {
 	var batch pgx.Batch
 	a.rollup.queue(&batch, a.pos)
+	if err := a.queueBlocks(&batch); err != nil {
+		return err
+	}
 	batch.Queue(insertLedger, a.c.cfg.Consumer, a.pos.log, a.pos.part, a.commit, a.b.from, a.b.to,
 		a.tally.stored, a.tally.duplicate, a.tally.dead, a.tally.expired)
 	for i := range a.letters {

@@ -148,6 +148,7 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 				}
 				w.prep.indexAll(careful, made)
 				made.stage()
+				made.index()
 				b = made
 			}
 			if err := w.c.ensureDays(ctx, b.days); err != nil {

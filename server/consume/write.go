@@ -41,7 +41,7 @@ var errConflictVanished = errors.New("the row of the same identity is gone")
 
 const (
 	casCheckpoint = `UPDATE checkpoint SET next_offset = $1, high_offset = greatest(high_offset, $1), leader_epoch = $2, commits = commits + 1,
-	updated_at = clock_timestamp()
+	blocks = commits + 1, updated_at = clock_timestamp()
  WHERE consumer = $3 AND log = $4 AND partition = $5 AND next_offset = $6 AND owner_epoch = $7 AND state = 'running'
 RETURNING commits`
 )

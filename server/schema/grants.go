@@ -19,12 +19,14 @@ func grantedTables() []rights {
 	const all, add, see = "SELECT, INSERT, UPDATE, DELETE", "SELECT, INSERT", "SELECT"
 	return []rights{
 		{"event, dead_letter, log, checkpoint, term, type_path", all, see},
+		{"event_block, block_gap, dimension_value", all, see},
 		{"rollup_minute, rollup_quarter, rollup_hour, rollup_fold", all, see},
 		{"ledger", add, see},
 		{"outbox, outbox_backoff, outbox_relay", all, see},
 		{"outbox_shard", "SELECT, UPDATE", see}, // there are as many as there are
 		{"ledger_total, lexicon_version, schema_migrations", see, see},
 		{"api_token, session, sign_in", all, ""},
+		{"saved_search, share_link", all, ""},
 		{"audit, consumer_decision", add, ""},
 	}
 }
