@@ -21,6 +21,8 @@ import (
 	"oriel/server/httpapi"
 	"oriel/server/kafka"
 	"oriel/server/schema"
+	"oriel/server/query"
+	"oriel/server/saved"
 	"oriel/server/search"
 	"oriel/server/spa"
 	"oriel/server/telemetry"
@@ -141,6 +143,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 			return nil, err
 		}
 		deps.Search = search.New(read, time.Duration(cfg.Store.Retention), log, reg)
+		deps.Saved = saved.New(pool, query.Schema{Facets: facetFields()}, reg)
 		dist, err := fs.Sub(oriel.Frontend, "frontend/dist")
 		if err != nil {
 			return nil, fmt.Errorf("embedded app: %w", err)

@@ -155,3 +155,6 @@ func instance() string {
 	}
 	return fmt.Sprintf("%s/%d", host, os.Getpid())
 }
+
+// facetFields are the names of the facet fields that events are stored with.
+func facetFields() []string { return []string{"device", "person", "room", "tag"} }

@@ -26,6 +26,9 @@ const (
 	ActionAdoptTopic        = "consumer.adoptTopic"
 	ActionMoveConsumer      = "consumer.move"
 	ActionResumeConsumer    = "consumer.resume"
+	ActionSavedSearchShare  = "savedSearch.share"
+	ActionSavedSearchChange = "savedSearch.change"
+	ActionSavedSearchDelete = "savedSearch.delete"
 )
 
 // Actions lists every action there is.
@@ -34,6 +37,7 @@ func Actions() []string {
 		ActionSignIn, ActionSignOut, ActionSignOutEverywhere, ActionRolesChanged,
 		ActionTokenCreate, ActionTokenRevoke, ActionAuditExport, ActionAdoptTopic,
 		ActionMoveConsumer, ActionResumeConsumer,
+		ActionSavedSearchShare, ActionSavedSearchChange, ActionSavedSearchDelete,
 	}
 }
 

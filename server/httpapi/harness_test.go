@@ -122,6 +122,34 @@ func (s *shelf) Get(_ context.Context, name string, params url.Values) (*search.
 	return s.get(name, params)
 }
 
+func (s *shelf) Count(context.Context, url.Values) (*search.Count, error) {
+	return &search.Count{}, nil
+}
+
+func (s *shelf) Facets(context.Context, url.Values) (*search.Facets, error) {
+	return &search.Facets{}, nil
+}
+
+func (s *shelf) Histogram(context.Context, url.Values) (*search.Histogram, error) {
+	return &search.Histogram{}, nil
+}
+
+func (s *shelf) Fields(context.Context, url.Values) (*search.Fields, error) {
+	return &search.Fields{}, nil
+}
+
+func (s *shelf) Suggest(context.Context, url.Values) (*search.Suggestions, error) {
+	return &search.Suggestions{}, nil
+}
+
+func (s *shelf) Context(context.Context, string, url.Values) (*search.Neighbours, error) {
+	return &search.Neighbours{}, nil
+}
+
+func (s *shelf) Export(context.Context, url.Values) (*search.Export, error) {
+	return nil, fault.New(fault.Unavailable, fault.ReasonSearchBusy, "Nothing is exported from a shelf.")
+}
+
 func emptyShelf() *shelf {
 	return &shelf{
 		list: func(url.Values) (*search.Page, error) { return &search.Page{Snapshot: "s"}, nil },

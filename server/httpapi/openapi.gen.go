@@ -141,19 +141,70 @@ func (e EventDetailContentMode) Valid() bool {
 
 // Defines values for ExtensionType.
 const (
-	Boolean ExtensionType = "boolean"
-	Integer ExtensionType = "integer"
-	String  ExtensionType = "string"
+	ExtensionTypeBoolean ExtensionType = "boolean"
+	ExtensionTypeInteger ExtensionType = "integer"
+	ExtensionTypeString  ExtensionType = "string"
 )
 
 // Valid indicates whether the value is a known member of the ExtensionType enum.
 func (e ExtensionType) Valid() bool {
 	switch e {
-	case Boolean:
+	case ExtensionTypeBoolean:
 		return true
-	case Integer:
+	case ExtensionTypeInteger:
 		return true
-	case String:
+	case ExtensionTypeString:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FieldStatisticsKinds.
+const (
+	FieldStatisticsKindsArray   FieldStatisticsKinds = "array"
+	FieldStatisticsKindsBoolean FieldStatisticsKinds = "boolean"
+	FieldStatisticsKindsNull    FieldStatisticsKinds = "null"
+	FieldStatisticsKindsNumber  FieldStatisticsKinds = "number"
+	FieldStatisticsKindsObject  FieldStatisticsKinds = "object"
+	FieldStatisticsKindsString  FieldStatisticsKinds = "string"
+)
+
+// Valid indicates whether the value is a known member of the FieldStatisticsKinds enum.
+func (e FieldStatisticsKinds) Valid() bool {
+	switch e {
+	case FieldStatisticsKindsArray:
+		return true
+	case FieldStatisticsKindsBoolean:
+		return true
+	case FieldStatisticsKindsNull:
+		return true
+	case FieldStatisticsKindsNumber:
+		return true
+	case FieldStatisticsKindsObject:
+		return true
+	case FieldStatisticsKindsString:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Relation.
+const (
+	AtLeast Relation = "atLeast"
+	Exact   Relation = "exact"
+	Sampled Relation = "sampled"
+)
+
+// Valid indicates whether the value is a known member of the Relation enum.
+func (e Relation) Valid() bool {
+	switch e {
+	case AtLeast:
+		return true
+	case Exact:
+		return true
+	case Sampled:
 		return true
 	default:
 		return false
@@ -162,19 +213,19 @@ func (e ExtensionType) Valid() bool {
 
 // Defines values for Role.
 const (
-	Admin    Role = "admin"
-	Analyst  Role = "analyst"
-	Operator Role = "operator"
+	RoleAdmin    Role = "admin"
+	RoleAnalyst  Role = "analyst"
+	RoleOperator Role = "operator"
 )
 
 // Valid indicates whether the value is a known member of the Role enum.
 func (e Role) Valid() bool {
 	switch e {
-	case Admin:
+	case RoleAdmin:
 		return true
-	case Analyst:
+	case RoleAnalyst:
 		return true
-	case Operator:
+	case RoleOperator:
 		return true
 	default:
 		return false
@@ -265,6 +316,33 @@ func (e Severity) Valid() bool {
 	}
 }
 
+// Defines values for SuggestionKind.
+const (
+	SuggestionKindField    SuggestionKind = "field"
+	SuggestionKindOperator SuggestionKind = "operator"
+	SuggestionKindPath     SuggestionKind = "path"
+	SuggestionKindValue    SuggestionKind = "value"
+	SuggestionKindWord     SuggestionKind = "word"
+)
+
+// Valid indicates whether the value is a known member of the SuggestionKind enum.
+func (e SuggestionKind) Valid() bool {
+	switch e {
+	case SuggestionKindField:
+		return true
+	case SuggestionKindOperator:
+		return true
+	case SuggestionKindPath:
+		return true
+	case SuggestionKindValue:
+		return true
+	case SuggestionKindWord:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TokenState.
 const (
 	Active  TokenState = "active"
@@ -280,6 +358,48 @@ func (e TokenState) Valid() bool {
 	case Expired:
 		return true
 	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetEventContextParamsBy.
+const (
+	GetEventContextParamsByAll     GetEventContextParamsBy = "all"
+	GetEventContextParamsBySource  GetEventContextParamsBy = "source"
+	GetEventContextParamsBySubject GetEventContextParamsBy = "subject"
+	GetEventContextParamsByTrace   GetEventContextParamsBy = "trace"
+)
+
+// Valid indicates whether the value is a known member of the GetEventContextParamsBy enum.
+func (e GetEventContextParamsBy) Valid() bool {
+	switch e {
+	case GetEventContextParamsByAll:
+		return true
+	case GetEventContextParamsBySource:
+		return true
+	case GetEventContextParamsBySubject:
+		return true
+	case GetEventContextParamsByTrace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportEventsParamsFormat.
+const (
+	Csv    ExportEventsParamsFormat = "csv"
+	Ndjson ExportEventsParamsFormat = "ndjson"
+)
+
+// Valid indicates whether the value is a known member of the ExportEventsParamsFormat enum.
+func (e ExportEventsParamsFormat) Valid() bool {
+	switch e {
+	case Csv:
+		return true
+	case Ndjson:
 		return true
 	default:
 		return false
@@ -343,10 +463,58 @@ type BatchResult struct {
 	Status int32 `json:"status"`
 }
 
-// Covered The range of occurredAt that the page looked at.
+// Bucket defines model for Bucket.
+type Bucket struct {
+	Count int64 `json:"count"`
+
+	// Errors Of severity error and above.
+	Errors int64 `json:"errors"`
+
+	// From RFC 3339 with the zone's offset, inclusive.
+	From string `json:"from"`
+
+	// Rest Where split: of all other values, and of events without the field.
+	Rest *int64 `json:"rest,omitempty"`
+
+	// Split Where split: the counts of the values in `split`, in their order.
+	Split *[]int64 `json:"split,omitempty"`
+
+	// Until RFC 3339 with the zone's offset, exclusive.
+	Until string `json:"until"`
+}
+
+// Count defines model for Count.
+type Count struct {
+	// Covered The range of occurredAt that the answer looked at.
+	Covered Covered `json:"covered"`
+
+	// Relation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+	Relation Relation `json:"relation"`
+
+	// Value Below 2^53.
+	Value int64 `json:"value"`
+}
+
+// Covered The range of occurredAt that the answer looked at.
 type Covered struct {
 	From  string  `json:"from"`
 	Until *string `json:"until,omitempty"`
+}
+
+// CreateSavedSearchRequest defines model for CreateSavedSearchRequest.
+type CreateSavedSearchRequest struct {
+	DisplayName string `json:"displayName"`
+
+	// Params Filter parameters as in a URL, such as `type=a&q=tea`; a name that no filter has is an error.
+	Params string  `json:"params"`
+	Shared *bool   `json:"shared,omitempty"`
+	View   *string `json:"view,omitempty"`
+}
+
+// CreateShareLinkRequest defines model for CreateShareLinkRequest.
+type CreateShareLinkRequest struct {
+	// Params Filter parameters as in a URL.
+	Params string `json:"params"`
 }
 
 // CreateTokenRequest defines model for CreateTokenRequest.
@@ -436,6 +604,39 @@ type Event struct {
 	Type string `json:"type"`
 }
 
+// EventContext defines model for EventContext.
+type EventContext struct {
+	// After Later ones, nearest first.
+	After []Event `json:"after"`
+
+	// AfterToken Goes on; absent at the end.
+	AfterToken *string `json:"afterToken,omitempty"`
+	Anchor     Event   `json:"anchor"`
+
+	// Before Earlier ones, nearest first.
+	Before []Event `json:"before"`
+
+	// BeforeToken Goes on; absent at the end.
+	BeforeToken *string `json:"beforeToken,omitempty"`
+
+	// Covered The range of occurredAt that the answer looked at.
+	Covered  Covered `json:"covered"`
+	Snapshot string  `json:"snapshot"`
+}
+
+// EventCount defines model for EventCount.
+type EventCount struct {
+	// Covered The range of occurredAt that the answer looked at.
+	Covered Covered `json:"covered"`
+
+	// Relation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+	Relation Relation `json:"relation"`
+	Snapshot string   `json:"snapshot"`
+
+	// Value Below 2^53.
+	Value int64 `json:"value"`
+}
+
 // EventDetail defines model for EventDetail.
 type EventDetail struct {
 	ContentMode EventDetailContentMode `json:"contentMode"`
@@ -468,7 +669,7 @@ type EventDetailContentMode string
 
 // EventPage defines model for EventPage.
 type EventPage struct {
-	// Covered The range of occurredAt that the page looked at.
+	// Covered The range of occurredAt that the answer looked at.
 	Covered           Covered `json:"covered"`
 	Events            []Event `json:"events"`
 	NextPageToken     *string `json:"nextPageToken,omitempty"`
@@ -485,11 +686,107 @@ type Extension struct {
 // ExtensionType defines model for Extension.Type.
 type ExtensionType string
 
+// FacetCounts defines model for FacetCounts.
+type FacetCounts struct {
+	// Covered The range of occurredAt that the answer looked at.
+	Covered Covered `json:"covered"`
+	Field   string  `json:"field"`
+
+	// Missing Events without the field.
+	Missing int64 `json:"missing"`
+
+	// More There are more values.
+	More bool `json:"more"`
+
+	// Relation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+	Relation Relation `json:"relation"`
+
+	// Sample How many events were counted, where sampled.
+	Sample *int64 `json:"sample,omitempty"`
+
+	// Values By falling count, then by value; selected ones are always there.
+	Values []FacetValue `json:"values"`
+}
+
+// FacetList defines model for FacetList.
+type FacetList struct {
+	Facets   []FacetCounts `json:"facets"`
+	Snapshot string        `json:"snapshot"`
+}
+
+// FacetValue defines model for FacetValue.
+type FacetValue struct {
+	Count int64 `json:"count"`
+
+	// Errors Of severity error and above.
+	Errors int64 `json:"errors"`
+
+	// Selected The filter picks it.
+	Selected bool   `json:"selected"`
+	Value    string `json:"value"`
+}
+
+// FieldList defines model for FieldList.
+type FieldList struct {
+	// Covered The range of occurredAt that the answer looked at.
+	Covered Covered           `json:"covered"`
+	Fields  []FieldStatistics `json:"fields"`
+
+	// More There are fields beyond the limit.
+	More bool `json:"more"`
+
+	// Sample How many events were looked at.
+	Sample   int64  `json:"sample"`
+	Snapshot string `json:"snapshot"`
+}
+
+// FieldStatistics defines model for FieldStatistics.
+type FieldStatistics struct {
+	Distinct int64 `json:"distinct"`
+
+	// DistinctRelation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+	DistinctRelation Relation `json:"distinctRelation"`
+
+	// Field As the query language writes it.
+	Field string `json:"field"`
+
+	// FirstSeen RFC 3339.
+	FirstSeen *string                `json:"firstSeen,omitempty"`
+	Kinds     []FieldStatisticsKinds `json:"kinds"`
+
+	// LastSeen RFC 3339.
+	LastSeen *string `json:"lastSeen,omitempty"`
+
+	// Least The smallest number, as it is spelled.
+	Least *string `json:"least,omitempty"`
+
+	// Most The largest number, as it is spelled.
+	Most *string `json:"most,omitempty"`
+
+	// Present How many events of the sample have it.
+	Present int64        `json:"present"`
+	Top     []FacetValue `json:"top"`
+}
+
+// FieldStatisticsKinds defines model for FieldStatistics.Kinds.
+type FieldStatisticsKinds string
+
 // HeaderPair One record header; text where it is UTF-8, else base64.
 type HeaderPair struct {
 	Key         string  `json:"key"`
 	Value       *string `json:"value,omitempty"`
 	ValueBase64 *string `json:"valueBase64,omitempty"`
+}
+
+// Histogram defines model for Histogram.
+type Histogram struct {
+	Buckets  []Bucket  `json:"buckets"`
+	Interval string    `json:"interval"`
+	Snapshot string    `json:"snapshot"`
+	Split    *[]string `json:"split,omitempty"`
+	SplitBy  *string   `json:"splitBy,omitempty"`
+	Total    Count     `json:"total"`
+	Zone     string    `json:"zone"`
 }
 
 // Installation defines model for Installation.
@@ -539,6 +836,9 @@ type PublishedEvent struct {
 	Type string `json:"type"`
 }
 
+// Relation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+type Relation string
+
 // RevokeTokenRequest defines model for RevokeTokenRequest.
 type RevokeTokenRequest struct {
 	Reason string `json:"reason"`
@@ -546,6 +846,41 @@ type RevokeTokenRequest struct {
 
 // Role defines model for Role.
 type Role string
+
+// SavedSearch defines model for SavedSearch.
+type SavedSearch struct {
+	// CreateTime RFC 3339.
+	CreateTime  string `json:"createTime"`
+	DisplayName string `json:"displayName"`
+
+	// Name `savedSearches/{number}`.
+	Name string `json:"name"`
+
+	// Own It is the caller's.
+	Own bool `json:"own"`
+
+	// Owner Who saved it.
+	Owner string `json:"owner"`
+
+	// Params The filter as URL parameters, in their canonical form.
+	Params string `json:"params"`
+
+	// Shared Everybody here sees it.
+	Shared bool `json:"shared"`
+
+	// UpdateTime RFC 3339.
+	UpdateTime string `json:"updateTime"`
+	Version    int32  `json:"version"`
+
+	// View What a page keeps beside it, as the page wrote it.
+	View string `json:"view"`
+}
+
+// SavedSearchPage defines model for SavedSearchPage.
+type SavedSearchPage struct {
+	NextPageToken *string       `json:"nextPageToken,omitempty"`
+	SavedSearches []SavedSearch `json:"savedSearches"`
+}
 
 // Scope defines model for Scope.
 type Scope string
@@ -589,6 +924,16 @@ type SessionKind string
 // Severity defines model for Severity.
 type Severity string
 
+// ShareLink defines model for ShareLink.
+type ShareLink struct {
+	// Params The filter as URL parameters, in their canonical form.
+	Params string `json:"params"`
+	Slug   string `json:"slug"`
+
+	// Url Opens the search in a browser; a path where the caller came under no name of this server.
+	Url string `json:"url"`
+}
+
 // SignOutRequest defines model for SignOutRequest.
 type SignOutRequest struct {
 	// Everywhere Every session of this person, in all browsers.
@@ -611,6 +956,31 @@ type Snapshot struct {
 
 	// Until Absent where the window is open.
 	Until *string `json:"until,omitempty"`
+}
+
+// Suggestion defines model for Suggestion.
+type Suggestion struct {
+	Detail *string `json:"detail,omitempty"`
+
+	// Insert As the language writes it, quoted where it must be.
+	Insert string         `json:"insert"`
+	Kind   SuggestionKind `json:"kind"`
+
+	// Text As shown.
+	Text string `json:"text"`
+}
+
+// SuggestionKind defines model for Suggestion.Kind.
+type SuggestionKind string
+
+// SuggestionList defines model for SuggestionList.
+type SuggestionList struct {
+	// From The characters from here on, counted from 0, …
+	From        int32        `json:"from"`
+	Suggestions []Suggestion `json:"suggestions"`
+
+	// Until … until here are what `insert` replaces.
+	Until int32 `json:"until"`
 }
 
 // Token defines model for Token.
@@ -649,11 +1019,28 @@ type TokenPage struct {
 // TokenState defines model for TokenState.
 type TokenState string
 
+// UpdateSavedSearchRequest defines model for UpdateSavedSearchRequest.
+type UpdateSavedSearchRequest struct {
+	DisplayName *string `json:"displayName,omitempty"`
+	Params      *string `json:"params,omitempty"`
+	Shared      *bool   `json:"shared,omitempty"`
+
+	// Version The version that was seen.
+	Version int32   `json:"version"`
+	View    *string `json:"view,omitempty"`
+}
+
 // ValidateResponse defines model for ValidateResponse.
 type ValidateResponse struct {
 	Results []BatchResult `json:"results"`
 	Valid   bool          `json:"valid"`
 }
+
+// ArrivedFromParameter defines model for ArrivedFromParameter.
+type ArrivedFromParameter = string
+
+// ArrivedUntilParameter defines model for ArrivedUntilParameter.
+type ArrivedUntilParameter = string
 
 // AuditActionParameter defines model for AuditActionParameter.
 type AuditActionParameter = []string
@@ -676,14 +1063,26 @@ type AuditTargetParameter = []string
 // AuditUntilParameter defines model for AuditUntilParameter.
 type AuditUntilParameter = string
 
+// DeviceParameter defines model for DeviceParameter.
+type DeviceParameter = []string
+
 // EventParameter defines model for EventParameter.
 type EventParameter = string
 
 // FromParameter defines model for FromParameter.
 type FromParameter = string
 
+// NotDevice defines model for NotDeviceParameter.
+type NotDevice = []string
+
+// NotPerson defines model for NotPersonParameter.
+type NotPerson = []string
+
 // NotQuery defines model for NotQueryParameter.
 type NotQuery = []string
+
+// NotRoom defines model for NotRoomParameter.
+type NotRoom = []string
 
 // NotSeverity defines model for NotSeverityParameter.
 type NotSeverity = []string
@@ -694,20 +1093,38 @@ type NotSource = []string
 // NotSubject defines model for NotSubjectParameter.
 type NotSubject = []string
 
+// NotTag defines model for NotTagParameter.
+type NotTag = []string
+
 // NotType defines model for NotTypeParameter.
 type NotType = []string
+
+// PersonParameter defines model for PersonParameter.
+type PersonParameter = []string
 
 // QueryParameter defines model for QueryParameter.
 type QueryParameter = []string
 
+// RoomParameter defines model for RoomParameter.
+type RoomParameter = []string
+
+// SavedSearchParameter defines model for SavedSearchParameter.
+type SavedSearchParameter = string
+
 // SeverityParameter defines model for SeverityParameter.
 type SeverityParameter = []string
+
+// SnapshotParameter defines model for SnapshotParameter.
+type SnapshotParameter = string
 
 // SourceParameter defines model for SourceParameter.
 type SourceParameter = []string
 
 // SubjectParameter defines model for SubjectParameter.
 type SubjectParameter = []string
+
+// TagParameter defines model for TagParameter.
+type TagParameter = []string
 
 // TimeParameter defines model for TimeParameter.
 type TimeParameter = string
@@ -782,11 +1199,43 @@ type ListEventsParams struct {
 	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
 
 	// NotType None of these types (`type!=x`).
-	NotType    *NotType          `form:"type!,omitempty" json:"type!,omitempty"`
-	Source     *SourceParameter  `form:"source,omitempty" json:"source,omitempty"`
-	NotSource  *NotSource        `form:"source!,omitempty" json:"source!,omitempty"`
-	Subject    *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
-	NotSubject *NotSubject       `form:"subject!,omitempty" json:"subject!,omitempty"`
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
 
 	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
 	// emergency. With several, the lowest holds.
@@ -795,10 +1244,10 @@ type ListEventsParams struct {
 	// NotSeverity Below this severity, or without one.
 	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
 
-	// Q Words; all must occur.
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
 	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
 
-	// NotQuery Words that must not all occur.
+	// NotQuery None of these queries holds.
 	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
 
 	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
@@ -807,11 +1256,17 @@ type ListEventsParams struct {
 	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
 	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
 
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
 	// V Version of the filter parameters, 1.
 	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
 
-	// Snapshot Token of `events:snapshot`; without it the request makes one.
-	Snapshot *string `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
 
 	// PageSize 1 to 500, 100 by default.
 	PageSize *int32 `form:"pageSize,omitempty" json:"pageSize,omitempty"`
@@ -826,10 +1281,526 @@ type GetEventParams struct {
 	Time *TimeParameter `form:"time,omitempty" json:"time,omitempty"`
 }
 
+// GetEventContextParams defines parameters for GetEventContext.
+type GetEventContextParams struct {
+	// Time `occurredAt` of the event, where one identity has several.
+	Time *TimeParameter `form:"time,omitempty" json:"time,omitempty"`
+
+	// By Neighbours of the same subject, source or trace, or all.
+	By *GetEventContextParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// Before How many earlier ones, 0 to 100.
+	Before *int32 `form:"before,omitempty" json:"before,omitempty"`
+
+	// After How many later ones, 0 to 100.
+	After *int32 `form:"after,omitempty" json:"after,omitempty"`
+
+	// PageToken `beforeToken` or `afterToken` of an answer for the same event and parameters.
+	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// GetEventContextParamsBy defines parameters for GetEventContext.
+type GetEventContextParamsBy string
+
 // GetEventDataParams defines parameters for GetEventData.
 type GetEventDataParams struct {
 	// Time `occurredAt` of the event, where one identity has several.
 	Time *TimeParameter `form:"time,omitempty" json:"time,omitempty"`
+}
+
+// CountEventsParams defines parameters for CountEvents.
+type CountEventsParams struct {
+	// NewerThan A snapshot: counts what was stored since it, within its range of time.
+	NewerThan *string `form:"newerThan,omitempty" json:"newerThan,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// ExportEventsParams defines parameters for ExportEvents.
+type ExportEventsParams struct {
+	// Format `ndjson` (by default) or `csv`.
+	Format *ExportEventsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Columns Of CSV, in order, repeatable: `time`, `occurredAt`, `ingestTime`, `id`, `source`, `type`, `subject`, `severity`, `datacontenttype`, `dataschema`, `data`, `dataBase64`, `trace`, `tag`, a facet, `ext.<name>`, `data.<path>`, `topic`, `partition`, `offset`.
+	Columns *[]string `form:"columns,omitempty" json:"columns,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// ExportEventsParamsFormat defines parameters for ExportEvents.
+type ExportEventsParamsFormat string
+
+// GetFacetsParams defines parameters for GetFacets.
+type GetFacetsParams struct {
+	// Field A facet field, `type`, `source`, `subject` or `severity`; repeatable, all by default.
+	Field *[]string `form:"field,omitempty" json:"field,omitempty"`
+
+	// Limit Values of each, 1 to 100.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Contains Of one field: values that hold this text.
+	Contains *string `form:"contains,omitempty" json:"contains,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// ListFieldsParams defines parameters for ListFields.
+type ListFieldsParams struct {
+	// Contains Part of the name.
+	Contains *string `form:"contains,omitempty" json:"contains,omitempty"`
+
+	// Field Statistics of this field alone.
+	Field *string `form:"field,omitempty" json:"field,omitempty"`
+
+	// Limit 1 to 1000.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// GetHistogramParams defines parameters for GetHistogram.
+type GetHistogramParams struct {
+	// Zone IANA name of the zone, `UTC` by default.
+	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// Buckets How many at most, 1 to 120.
+	Buckets *int32 `form:"buckets,omitempty" json:"buckets,omitempty"`
+
+	// Interval 1s 5s 10s 30s 1m 5m 10m 15m 30m 1h 3h 6h 12h 1d 7d 1M; chosen by default.
+	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// SplitBy A facet field, `type`, `source`, `subject` or `severity`.
+	SplitBy *string `form:"splitBy,omitempty" json:"splitBy,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
 }
 
 // CreateSnapshotParams defines parameters for CreateSnapshot.
@@ -839,6 +1810,28 @@ type CreateSnapshotParams struct {
 
 	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
 	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+}
+
+// SuggestParams defines parameters for Suggest.
+type SuggestParams struct {
+	// Text The query so far.
+	Text *string `form:"text,omitempty" json:"text,omitempty"`
+
+	// Position In characters from 0; at the end by default.
+	Position *int32 `form:"position,omitempty" json:"position,omitempty"`
+}
+
+// ListSavedSearchesParams defines parameters for ListSavedSearches.
+type ListSavedSearchesParams struct {
+	// PageSize 1 to 500, 100 by default.
+	PageSize  *int32  `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
+}
+
+// DeleteSavedSearchParams defines parameters for DeleteSavedSearch.
+type DeleteSavedSearchParams struct {
+	// Version Delete only this version; any by default.
+	Version *int32 `form:"version,omitempty" json:"version,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -854,8 +1847,17 @@ type ListTokensParams struct {
 	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
 }
 
+// CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
+type CreateSavedSearchJSONRequestBody = CreateSavedSearchRequest
+
+// UpdateSavedSearchJSONRequestBody defines body for UpdateSavedSearch for application/json ContentType.
+type UpdateSavedSearchJSONRequestBody = UpdateSavedSearchRequest
+
 // SignOutJSONRequestBody defines body for SignOut for application/json ContentType.
 type SignOutJSONRequestBody = SignOutRequest
+
+// CreateShareLinkJSONRequestBody defines body for CreateShareLink for application/json ContentType.
+type CreateShareLinkJSONRequestBody = CreateShareLinkRequest
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = CreateTokenRequest
@@ -945,27 +1947,69 @@ type ServerInterface interface {
 
 	// (GET /v1/events/{event})
 	GetEvent(c *fiber.Ctx, event EventParameter, params GetEventParams) error
+	// GetEventContext The events around one.
+	// (GET /v1/events/{event}/context)
+	GetEventContext(c *fiber.Ctx, event EventParameter, params GetEventContextParams) error
 	// GetEventData The exact data bytes.
 	// (GET /v1/events/{event}/data)
 	GetEventData(c *fiber.Ctx, event EventParameter, params GetEventDataParams) error
 	// BatchCreateEvents Publish a JSON array of structured events.
 	// (POST /v1/events:batchCreate)
 	BatchCreateEvents(c *fiber.Ctx) error
+	// CountEvents Count the events of a filter.
+	// (GET /v1/events:count)
+	CountEvents(c *fiber.Ctx, params CountEventsParams) error
+	// ExportEvents Stream the events of a filter, newest first.
+	// (GET /v1/events:export)
+	ExportEvents(c *fiber.Ctx, params ExportEventsParams) error
+	// GetFacets What values fields have among the events of a filter.
+	// (GET /v1/events:facets)
+	GetFacets(c *fiber.Ctx, params GetFacetsParams) error
+	// ListFields What fields the events of a filter have, on a sample of the newest.
+	// (GET /v1/events:fields)
+	ListFields(c *fiber.Ctx, params ListFieldsParams) error
+	// GetHistogram Counts over time.
+	// (GET /v1/events:histogram)
+	GetHistogram(c *fiber.Ctx, params GetHistogramParams) error
 	// CreateSnapshot Freeze what a search sees.
 	// (GET /v1/events:snapshot)
 	CreateSnapshot(c *fiber.Ctx, params CreateSnapshotParams) error
+	// Suggest What may stand at a place of a query.
+	// (GET /v1/events:suggest)
+	Suggest(c *fiber.Ctx, params SuggestParams) error
 	// ValidateEvents Check an event or a batch as publishing would, and publish nothing.
 	// (POST /v1/events:validate)
 	ValidateEvents(c *fiber.Ctx) error
 	// GetInstallation What the sign-in page shows. Open to anyone.
 	// (GET /v1/installation)
 	GetInstallation(c *fiber.Ctx) error
+	// ListSavedSearches One's own saved searches and the shared ones, by name. A machine reads the shared ones.
+	// (GET /v1/savedSearches)
+	ListSavedSearches(c *fiber.Ctx, params ListSavedSearchesParams) error
+	// CreateSavedSearch Save a search. Only a person's session can; at most 500 each.
+	// (POST /v1/savedSearches)
+	CreateSavedSearch(c *fiber.Ctx) error
+	// DeleteSavedSearch Delete it. For its owner, and of a shared one for admins.
+	// (DELETE /v1/savedSearches/{savedSearch})
+	DeleteSavedSearch(c *fiber.Ctx, savedSearch SavedSearchParameter, params DeleteSavedSearchParams) error
+	// GetSavedSearch One of one's own or of the shared ones.
+	// (GET /v1/savedSearches/{savedSearch})
+	GetSavedSearch(c *fiber.Ctx, savedSearch SavedSearchParameter) error
+	// UpdateSavedSearch Change what is given. For its owner, and of a shared one for admins.
+	// (PATCH /v1/savedSearches/{savedSearch})
+	UpdateSavedSearch(c *fiber.Ctx, savedSearch SavedSearchParameter) error
 	// GetSession Who is asking, and what this installation is.
 	// (GET /v1/session)
 	GetSession(c *fiber.Ctx) error
 	// SignOut End the browser's session, or every session of the same person.
 	// (POST /v1/session:signOut)
 	SignOut(c *fiber.Ctx) error
+	// CreateShareLink A short address for a filter, the same for the same filter. Only a person's session can make one.
+	// (POST /v1/shareLinks)
+	CreateShareLink(c *fiber.Ctx) error
+	// GetShareLink The filter of a link. One that nobody opens for a year is removed.
+	// (GET /v1/shareLinks/{slug})
+	GetShareLink(c *fiber.Ctx, slug string) error
 	// ListTokens API tokens, newest first, without their secrets. Needs admin:read.
 	// (GET /v1/tokens)
 	ListTokens(c *fiber.Ctx, params ListTokensParams) error
@@ -1233,6 +2277,62 @@ func (siw *ServerInterfaceWrapper) ListEvents(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "severity" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
@@ -1273,6 +2373,20 @@ func (siw *ServerInterfaceWrapper) ListEvents(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "v" -------------
@@ -1381,6 +2495,247 @@ func (siw *ServerInterfaceWrapper) GetEvent(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetEventContext operation middleware
+func (siw *ServerInterfaceWrapper) GetEventContext(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "event" -------------
+	var event EventParameter
+
+	err = runtime.BindStyledParameterWithOptions("simple", "event", c.Params("event"), &event, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter event: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetEventContextParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "time" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "time", query, &params.Time, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter time: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", query, &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter by: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "before" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "before", query, &params.Before, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter before: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageToken" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageToken", query, &params.PageToken, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageToken: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetEventContext(c, event, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetEventData operation middleware
 func (siw *ServerInterfaceWrapper) GetEventData(c *fiber.Ctx) error {
 
@@ -1444,6 +2799,1087 @@ func (siw *ServerInterfaceWrapper) BatchCreateEvents(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// CountEvents operation middleware
+func (siw *ServerInterfaceWrapper) CountEvents(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CountEventsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "newerThan" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "newerThan", query, &params.NewerThan, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter newerThan: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CountEvents(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ExportEvents operation middleware
+func (siw *ServerInterfaceWrapper) ExportEvents(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportEventsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter format: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "columns" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "columns", query, &params.Columns, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter columns: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExportEvents(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetFacets operation middleware
+func (siw *ServerInterfaceWrapper) GetFacets(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetFacetsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "field" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "field", query, &params.Field, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter field: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "contains" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "contains", query, &params.Contains, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter contains: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetFacets(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListFields operation middleware
+func (siw *ServerInterfaceWrapper) ListFields(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListFieldsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "contains" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "contains", query, &params.Contains, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter contains: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "field" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "field", query, &params.Field, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter field: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListFields(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetHistogram operation middleware
+func (siw *ServerInterfaceWrapper) GetHistogram(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetHistogramParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "zone", query, &params.Zone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter zone: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "buckets" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "buckets", query, &params.Buckets, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter buckets: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", query, &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter interval: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "splitBy" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "splitBy", query, &params.SplitBy, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter splitBy: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetHistogram(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // CreateSnapshot operation middleware
 func (siw *ServerInterfaceWrapper) CreateSnapshot(c *fiber.Ctx) error {
 
@@ -1475,6 +3911,50 @@ func (siw *ServerInterfaceWrapper) CreateSnapshot(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CreateSnapshot(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Suggest operation middleware
+func (siw *ServerInterfaceWrapper) Suggest(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SuggestParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "text" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "text", query, &params.Text, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter text: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "position" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "position", query, &params.Position, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter position: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Suggest(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1524,6 +4004,171 @@ func (siw *ServerInterfaceWrapper) GetInstallation(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListSavedSearches operation middleware
+func (siw *ServerInterfaceWrapper) ListSavedSearches(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSavedSearchesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", query, &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageSize: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageToken" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageToken", query, &params.PageToken, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageToken: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListSavedSearches(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) CreateSavedSearch(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateSavedSearch(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSavedSearch(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "savedSearch" -------------
+	var savedSearch SavedSearchParameter
+
+	err = runtime.BindStyledParameterWithOptions("simple", "savedSearch", c.Params("savedSearch"), &savedSearch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter savedSearch: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteSavedSearchParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter version: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteSavedSearch(c, savedSearch, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) GetSavedSearch(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "savedSearch" -------------
+	var savedSearch SavedSearchParameter
+
+	err = runtime.BindStyledParameterWithOptions("simple", "savedSearch", c.Params("savedSearch"), &savedSearch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter savedSearch: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetSavedSearch(c, savedSearch)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) UpdateSavedSearch(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "savedSearch" -------------
+	var savedSearch SavedSearchParameter
+
+	err = runtime.BindStyledParameterWithOptions("simple", "savedSearch", c.Params("savedSearch"), &savedSearch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter savedSearch: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateSavedSearch(c, savedSearch)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetSession operation middleware
 func (siw *ServerInterfaceWrapper) GetSession(c *fiber.Ctx) error {
 
@@ -1547,6 +4192,53 @@ func (siw *ServerInterfaceWrapper) SignOut(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.SignOut(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateShareLink operation middleware
+func (siw *ServerInterfaceWrapper) CreateShareLink(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateShareLink(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetShareLink operation middleware
+func (siw *ServerInterfaceWrapper) GetShareLink(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "slug" -------------
+	var slug string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "slug", c.Params("slug"), &slug, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter slug: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetShareLink(c, slug)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1698,9 +4390,37 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/v1/events\\:snapshot", wrapper.CreateSnapshot)
 
+	router.Get(options.BaseURL+"/v1/events\\:count", wrapper.CountEvents)
+
+	router.Get(options.BaseURL+"/v1/events\\:facets", wrapper.GetFacets)
+
+	router.Get(options.BaseURL+"/v1/events\\:histogram", wrapper.GetHistogram)
+
+	router.Get(options.BaseURL+"/v1/events\\:fields", wrapper.ListFields)
+
+	router.Get(options.BaseURL+"/v1/events\\:suggest", wrapper.Suggest)
+
+	router.Get(options.BaseURL+"/v1/events\\:export", wrapper.ExportEvents)
+
 	router.Get(options.BaseURL+"/v1/events/:event", wrapper.GetEvent)
 
 	router.Get(options.BaseURL+"/v1/events/:event/data", wrapper.GetEventData)
+
+	router.Get(options.BaseURL+"/v1/events/:event/context", wrapper.GetEventContext)
+
+	router.Get(options.BaseURL+"/v1/savedSearches", wrapper.ListSavedSearches)
+
+	router.Post(options.BaseURL+"/v1/savedSearches", wrapper.CreateSavedSearch)
+
+	router.Delete(options.BaseURL+"/v1/savedSearches/:savedSearch", wrapper.DeleteSavedSearch)
+
+	router.Get(options.BaseURL+"/v1/savedSearches/:savedSearch", wrapper.GetSavedSearch)
+
+	router.Patch(options.BaseURL+"/v1/savedSearches/:savedSearch", wrapper.UpdateSavedSearch)
+
+	router.Post(options.BaseURL+"/v1/shareLinks", wrapper.CreateShareLink)
+
+	router.Get(options.BaseURL+"/v1/shareLinks/:slug", wrapper.GetShareLink)
 
 	router.Get(options.BaseURL+"/v1/session", wrapper.GetSession)
 
@@ -1946,6 +4666,36 @@ func (response GetEventdefaultJSONResponse) VisitGetEventResponse(ctx *fiber.Ctx
 	return ctx.JSON(&response.Body)
 }
 
+type GetEventContextRequestObject struct {
+	Event  EventParameter `json:"event"`
+	Params GetEventContextParams
+}
+
+type GetEventContextResponseObject interface {
+	VisitGetEventContextResponse(ctx *fiber.Ctx) error
+}
+
+type GetEventContext200JSONResponse EventContext
+
+func (response GetEventContext200JSONResponse) VisitGetEventContextResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetEventContextdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetEventContextdefaultJSONResponse) VisitGetEventContextResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetEventDataRequestObject struct {
 	Event  EventParameter `json:"event"`
 	Params GetEventDataParams
@@ -2033,6 +4783,199 @@ func (response BatchCreateEventsdefaultJSONResponse) VisitBatchCreateEventsRespo
 	return ctx.JSON(&response.Body)
 }
 
+type CountEventsRequestObject struct {
+	Params CountEventsParams
+}
+
+type CountEventsResponseObject interface {
+	VisitCountEventsResponse(ctx *fiber.Ctx) error
+}
+
+type CountEvents200JSONResponse EventCount
+
+func (response CountEvents200JSONResponse) VisitCountEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CountEventsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response CountEventsdefaultJSONResponse) VisitCountEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ExportEventsRequestObject struct {
+	Params ExportEventsParams
+}
+
+type ExportEventsResponseObject interface {
+	VisitExportEventsResponse(ctx *fiber.Ctx) error
+}
+
+type ExportEvents200ApplicationxNdjsonResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ExportEvents200ApplicationxNdjsonResponse) VisitExportEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	// Fiber/fasthttp streams through a callback: fasthttp emits
+	// a chunk each time we call w.Flush(), so clients see
+	// streaming data immediately instead of waiting on buffering.
+	ctx.Response().SetBodyStreamWriter(func(w *bufio.Writer) {
+		if closer, ok := response.Body.(io.ReadCloser); ok {
+			defer closer.Close()
+		}
+		buf := make([]byte, 4096)
+		for {
+			n, err := response.Body.Read(buf)
+			if n > 0 {
+				if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+					return
+				}
+				if flushErr := w.Flush(); flushErr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+type ExportEvents200TextcsvResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ExportEvents200TextcsvResponse) VisitExportEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
+type ExportEventsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ExportEventsdefaultJSONResponse) VisitExportEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetFacetsRequestObject struct {
+	Params GetFacetsParams
+}
+
+type GetFacetsResponseObject interface {
+	VisitGetFacetsResponse(ctx *fiber.Ctx) error
+}
+
+type GetFacets200JSONResponse FacetList
+
+func (response GetFacets200JSONResponse) VisitGetFacetsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetFacetsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetFacetsdefaultJSONResponse) VisitGetFacetsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListFieldsRequestObject struct {
+	Params ListFieldsParams
+}
+
+type ListFieldsResponseObject interface {
+	VisitListFieldsResponse(ctx *fiber.Ctx) error
+}
+
+type ListFields200JSONResponse FieldList
+
+func (response ListFields200JSONResponse) VisitListFieldsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListFieldsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ListFieldsdefaultJSONResponse) VisitListFieldsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetHistogramRequestObject struct {
+	Params GetHistogramParams
+}
+
+type GetHistogramResponseObject interface {
+	VisitGetHistogramResponse(ctx *fiber.Ctx) error
+}
+
+type GetHistogram200JSONResponse Histogram
+
+func (response GetHistogram200JSONResponse) VisitGetHistogramResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetHistogramdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetHistogramdefaultJSONResponse) VisitGetHistogramResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type CreateSnapshotRequestObject struct {
 	Params CreateSnapshotParams
 }
@@ -2056,6 +4999,35 @@ type CreateSnapshotdefaultJSONResponse struct {
 }
 
 func (response CreateSnapshotdefaultJSONResponse) VisitCreateSnapshotResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SuggestRequestObject struct {
+	Params SuggestParams
+}
+
+type SuggestResponseObject interface {
+	VisitSuggestResponse(ctx *fiber.Ctx) error
+}
+
+type Suggest200JSONResponse SuggestionList
+
+func (response Suggest200JSONResponse) VisitSuggestResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SuggestdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response SuggestdefaultJSONResponse) VisitSuggestResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(response.StatusCode)
 
@@ -2120,6 +5092,152 @@ func (response GetInstallationdefaultJSONResponse) VisitGetInstallationResponse(
 	return ctx.JSON(&response.Body)
 }
 
+type ListSavedSearchesRequestObject struct {
+	Params ListSavedSearchesParams
+}
+
+type ListSavedSearchesResponseObject interface {
+	VisitListSavedSearchesResponse(ctx *fiber.Ctx) error
+}
+
+type ListSavedSearches200JSONResponse SavedSearchPage
+
+func (response ListSavedSearches200JSONResponse) VisitListSavedSearchesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListSavedSearchesdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ListSavedSearchesdefaultJSONResponse) VisitListSavedSearchesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateSavedSearchRequestObject struct {
+	Body *CreateSavedSearchJSONRequestBody
+}
+
+type CreateSavedSearchResponseObject interface {
+	VisitCreateSavedSearchResponse(ctx *fiber.Ctx) error
+}
+
+type CreateSavedSearch200JSONResponse SavedSearch
+
+func (response CreateSavedSearch200JSONResponse) VisitCreateSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateSavedSearchdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response CreateSavedSearchdefaultJSONResponse) VisitCreateSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteSavedSearchRequestObject struct {
+	SavedSearch SavedSearchParameter `json:"savedSearch"`
+	Params      DeleteSavedSearchParams
+}
+
+type DeleteSavedSearchResponseObject interface {
+	VisitDeleteSavedSearchResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteSavedSearch204Response struct {
+}
+
+func (response DeleteSavedSearch204Response) VisitDeleteSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type DeleteSavedSearchdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response DeleteSavedSearchdefaultJSONResponse) VisitDeleteSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetSavedSearchRequestObject struct {
+	SavedSearch SavedSearchParameter `json:"savedSearch"`
+}
+
+type GetSavedSearchResponseObject interface {
+	VisitGetSavedSearchResponse(ctx *fiber.Ctx) error
+}
+
+type GetSavedSearch200JSONResponse SavedSearch
+
+func (response GetSavedSearch200JSONResponse) VisitGetSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetSavedSearchdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetSavedSearchdefaultJSONResponse) VisitGetSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UpdateSavedSearchRequestObject struct {
+	SavedSearch SavedSearchParameter `json:"savedSearch"`
+	Body        *UpdateSavedSearchJSONRequestBody
+}
+
+type UpdateSavedSearchResponseObject interface {
+	VisitUpdateSavedSearchResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateSavedSearch200JSONResponse SavedSearch
+
+func (response UpdateSavedSearch200JSONResponse) VisitUpdateSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type UpdateSavedSearchdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response UpdateSavedSearchdefaultJSONResponse) VisitUpdateSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetSessionRequestObject struct {
 }
 
@@ -2171,6 +5289,64 @@ type SignOutdefaultJSONResponse struct {
 }
 
 func (response SignOutdefaultJSONResponse) VisitSignOutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateShareLinkRequestObject struct {
+	Body *CreateShareLinkJSONRequestBody
+}
+
+type CreateShareLinkResponseObject interface {
+	VisitCreateShareLinkResponse(ctx *fiber.Ctx) error
+}
+
+type CreateShareLink200JSONResponse ShareLink
+
+func (response CreateShareLink200JSONResponse) VisitCreateShareLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateShareLinkdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response CreateShareLinkdefaultJSONResponse) VisitCreateShareLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetShareLinkRequestObject struct {
+	Slug string `json:"slug"`
+}
+
+type GetShareLinkResponseObject interface {
+	VisitGetShareLinkResponse(ctx *fiber.Ctx) error
+}
+
+type GetShareLink200JSONResponse ShareLink
+
+func (response GetShareLink200JSONResponse) VisitGetShareLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetShareLinkdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetShareLinkdefaultJSONResponse) VisitGetShareLinkResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(response.StatusCode)
 
@@ -2285,27 +5461,69 @@ type StrictServerInterface interface {
 
 	// (GET /v1/events/{event})
 	GetEvent(ctx context.Context, request GetEventRequestObject) (GetEventResponseObject, error)
+	// GetEventContext The events around one.
+	// (GET /v1/events/{event}/context)
+	GetEventContext(ctx context.Context, request GetEventContextRequestObject) (GetEventContextResponseObject, error)
 	// GetEventData The exact data bytes.
 	// (GET /v1/events/{event}/data)
 	GetEventData(ctx context.Context, request GetEventDataRequestObject) (GetEventDataResponseObject, error)
 	// BatchCreateEvents Publish a JSON array of structured events.
 	// (POST /v1/events:batchCreate)
 	BatchCreateEvents(ctx context.Context, request BatchCreateEventsRequestObject) (BatchCreateEventsResponseObject, error)
+	// CountEvents Count the events of a filter.
+	// (GET /v1/events:count)
+	CountEvents(ctx context.Context, request CountEventsRequestObject) (CountEventsResponseObject, error)
+	// ExportEvents Stream the events of a filter, newest first.
+	// (GET /v1/events:export)
+	ExportEvents(ctx context.Context, request ExportEventsRequestObject) (ExportEventsResponseObject, error)
+	// GetFacets What values fields have among the events of a filter.
+	// (GET /v1/events:facets)
+	GetFacets(ctx context.Context, request GetFacetsRequestObject) (GetFacetsResponseObject, error)
+	// ListFields What fields the events of a filter have, on a sample of the newest.
+	// (GET /v1/events:fields)
+	ListFields(ctx context.Context, request ListFieldsRequestObject) (ListFieldsResponseObject, error)
+	// GetHistogram Counts over time.
+	// (GET /v1/events:histogram)
+	GetHistogram(ctx context.Context, request GetHistogramRequestObject) (GetHistogramResponseObject, error)
 	// CreateSnapshot Freeze what a search sees.
 	// (GET /v1/events:snapshot)
 	CreateSnapshot(ctx context.Context, request CreateSnapshotRequestObject) (CreateSnapshotResponseObject, error)
+	// Suggest What may stand at a place of a query.
+	// (GET /v1/events:suggest)
+	Suggest(ctx context.Context, request SuggestRequestObject) (SuggestResponseObject, error)
 	// ValidateEvents Check an event or a batch as publishing would, and publish nothing.
 	// (POST /v1/events:validate)
 	ValidateEvents(ctx context.Context, request ValidateEventsRequestObject) (ValidateEventsResponseObject, error)
 	// GetInstallation What the sign-in page shows. Open to anyone.
 	// (GET /v1/installation)
 	GetInstallation(ctx context.Context, request GetInstallationRequestObject) (GetInstallationResponseObject, error)
+	// ListSavedSearches One's own saved searches and the shared ones, by name. A machine reads the shared ones.
+	// (GET /v1/savedSearches)
+	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
+	// CreateSavedSearch Save a search. Only a person's session can; at most 500 each.
+	// (POST /v1/savedSearches)
+	CreateSavedSearch(ctx context.Context, request CreateSavedSearchRequestObject) (CreateSavedSearchResponseObject, error)
+	// DeleteSavedSearch Delete it. For its owner, and of a shared one for admins.
+	// (DELETE /v1/savedSearches/{savedSearch})
+	DeleteSavedSearch(ctx context.Context, request DeleteSavedSearchRequestObject) (DeleteSavedSearchResponseObject, error)
+	// GetSavedSearch One of one's own or of the shared ones.
+	// (GET /v1/savedSearches/{savedSearch})
+	GetSavedSearch(ctx context.Context, request GetSavedSearchRequestObject) (GetSavedSearchResponseObject, error)
+	// UpdateSavedSearch Change what is given. For its owner, and of a shared one for admins.
+	// (PATCH /v1/savedSearches/{savedSearch})
+	UpdateSavedSearch(ctx context.Context, request UpdateSavedSearchRequestObject) (UpdateSavedSearchResponseObject, error)
 	// GetSession Who is asking, and what this installation is.
 	// (GET /v1/session)
 	GetSession(ctx context.Context, request GetSessionRequestObject) (GetSessionResponseObject, error)
 	// SignOut End the browser's session, or every session of the same person.
 	// (POST /v1/session:signOut)
 	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
+	// CreateShareLink A short address for a filter, the same for the same filter. Only a person's session can make one.
+	// (POST /v1/shareLinks)
+	CreateShareLink(ctx context.Context, request CreateShareLinkRequestObject) (CreateShareLinkResponseObject, error)
+	// GetShareLink The filter of a link. One that nobody opens for a year is removed.
+	// (GET /v1/shareLinks/{slug})
+	GetShareLink(ctx context.Context, request GetShareLinkRequestObject) (GetShareLinkResponseObject, error)
 	// ListTokens API tokens, newest first, without their secrets. Needs admin:read.
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -2502,6 +5720,34 @@ func (sh *strictHandler) GetEvent(ctx *fiber.Ctx, event EventParameter, params G
 	return nil
 }
 
+// GetEventContext operation middleware
+func (sh *strictHandler) GetEventContext(ctx *fiber.Ctx, event EventParameter, params GetEventContextParams) error {
+	var request GetEventContextRequestObject
+
+	request.Event = event
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetEventContext(ctx.UserContext(), request.(GetEventContextRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetEventContext")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetEventContextResponseObject); ok {
+		if err := validResponse.VisitGetEventContextResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetEventData operation middleware
 func (sh *strictHandler) GetEventData(ctx *fiber.Ctx, event EventParameter, params GetEventDataParams) error {
 	var request GetEventDataRequestObject
@@ -2559,6 +5805,141 @@ func (sh *strictHandler) BatchCreateEvents(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// CountEvents operation middleware
+func (sh *strictHandler) CountEvents(ctx *fiber.Ctx, params CountEventsParams) error {
+	var request CountEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CountEvents(ctx.UserContext(), request.(CountEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CountEventsResponseObject); ok {
+		if err := validResponse.VisitCountEventsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExportEvents operation middleware
+func (sh *strictHandler) ExportEvents(ctx *fiber.Ctx, params ExportEventsParams) error {
+	var request ExportEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportEvents(ctx.UserContext(), request.(ExportEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExportEventsResponseObject); ok {
+		if err := validResponse.VisitExportEventsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetFacets operation middleware
+func (sh *strictHandler) GetFacets(ctx *fiber.Ctx, params GetFacetsParams) error {
+	var request GetFacetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFacets(ctx.UserContext(), request.(GetFacetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFacets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetFacetsResponseObject); ok {
+		if err := validResponse.VisitGetFacetsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListFields operation middleware
+func (sh *strictHandler) ListFields(ctx *fiber.Ctx, params ListFieldsParams) error {
+	var request ListFieldsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListFields(ctx.UserContext(), request.(ListFieldsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListFields")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListFieldsResponseObject); ok {
+		if err := validResponse.VisitListFieldsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetHistogram operation middleware
+func (sh *strictHandler) GetHistogram(ctx *fiber.Ctx, params GetHistogramParams) error {
+	var request GetHistogramRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetHistogram(ctx.UserContext(), request.(GetHistogramRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetHistogram")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetHistogramResponseObject); ok {
+		if err := validResponse.VisitGetHistogramResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // CreateSnapshot operation middleware
 func (sh *strictHandler) CreateSnapshot(ctx *fiber.Ctx, params CreateSnapshotParams) error {
 	var request CreateSnapshotRequestObject
@@ -2578,6 +5959,33 @@ func (sh *strictHandler) CreateSnapshot(ctx *fiber.Ctx, params CreateSnapshotPar
 		return err
 	} else if validResponse, ok := response.(CreateSnapshotResponseObject); ok {
 		if err := validResponse.VisitCreateSnapshotResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Suggest operation middleware
+func (sh *strictHandler) Suggest(ctx *fiber.Ctx, params SuggestParams) error {
+	var request SuggestRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Suggest(ctx.UserContext(), request.(SuggestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Suggest")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SuggestResponseObject); ok {
+		if err := validResponse.VisitSuggestResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -2632,6 +6040,168 @@ func (sh *strictHandler) GetInstallation(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(GetInstallationResponseObject); ok {
 		if err := validResponse.VisitGetInstallationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSavedSearches operation middleware
+func (sh *strictHandler) ListSavedSearches(ctx *fiber.Ctx, params ListSavedSearchesParams) error {
+	var request ListSavedSearchesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSavedSearches(ctx.UserContext(), request.(ListSavedSearchesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSavedSearches")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSavedSearchesResponseObject); ok {
+		if err := validResponse.VisitListSavedSearchesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateSavedSearch operation middleware
+func (sh *strictHandler) CreateSavedSearch(ctx *fiber.Ctx) error {
+	var request CreateSavedSearchRequestObject
+
+	var body CreateSavedSearchJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSavedSearch(ctx.UserContext(), request.(CreateSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateSavedSearchResponseObject); ok {
+		if err := validResponse.VisitCreateSavedSearchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteSavedSearch operation middleware
+func (sh *strictHandler) DeleteSavedSearch(ctx *fiber.Ctx, savedSearch SavedSearchParameter, params DeleteSavedSearchParams) error {
+	var request DeleteSavedSearchRequestObject
+
+	request.SavedSearch = savedSearch
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSavedSearch(ctx.UserContext(), request.(DeleteSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteSavedSearchResponseObject); ok {
+		if err := validResponse.VisitDeleteSavedSearchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSavedSearch operation middleware
+func (sh *strictHandler) GetSavedSearch(ctx *fiber.Ctx, savedSearch SavedSearchParameter) error {
+	var request GetSavedSearchRequestObject
+
+	request.SavedSearch = savedSearch
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSavedSearch(ctx.UserContext(), request.(GetSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSavedSearchResponseObject); ok {
+		if err := validResponse.VisitGetSavedSearchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateSavedSearch operation middleware
+func (sh *strictHandler) UpdateSavedSearch(ctx *fiber.Ctx, savedSearch SavedSearchParameter) error {
+	var request UpdateSavedSearchRequestObject
+
+	request.SavedSearch = savedSearch
+
+	var body UpdateSavedSearchJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateSavedSearch(ctx.UserContext(), request.(UpdateSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateSavedSearchResponseObject); ok {
+		if err := validResponse.VisitUpdateSavedSearchResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -2696,6 +6266,72 @@ func (sh *strictHandler) SignOut(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(SignOutResponseObject); ok {
 		if err := validResponse.VisitSignOutResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateShareLink operation middleware
+func (sh *strictHandler) CreateShareLink(ctx *fiber.Ctx) error {
+	var request CreateShareLinkRequestObject
+
+	var body CreateShareLinkJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateShareLink(ctx.UserContext(), request.(CreateShareLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateShareLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateShareLinkResponseObject); ok {
+		if err := validResponse.VisitCreateShareLinkResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetShareLink operation middleware
+func (sh *strictHandler) GetShareLink(ctx *fiber.Ctx, slug string) error {
+	var request GetShareLinkRequestObject
+
+	request.Slug = slug
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetShareLink(ctx.UserContext(), request.(GetShareLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetShareLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetShareLinkResponseObject); ok {
+		if err := validResponse.VisitGetShareLinkResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -2816,100 +6452,164 @@ func (sh *strictHandler) RevokeToken(ctx *fiber.Ctx, token string) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7F17cxy3kf8qnblUWcrNLh+SnHhZ+YOSqJiJLTEibVedyPNiZ3p3EM4CYwDD5YbFq/s098Huk1zhNa/F",
-	"7IMiZV9V/pK5MwAajX78utE9vosSPi84Q6ZkNLqLCiLIHBUK89dxmVJ1nCjK2Zl/oH9PUSaCFvr3aBQd",
-	"syXwKagMJcYgyyQDImGs+DWyYSKQKBzHwAUQKIhQMMEpFwgEppSRHMZ/GA+jOKJ6ql9KFMsojhiZYzSK",
-	"iFk6iiOZZDgnemmqcG5om5Pb75DNVBaNDvf340gtCz1EKkHZLLqP9Qun9uXD+jERgiyj+/u42hsXW27t",
-	"SP8DMuMLBpq+2O+HT4GGdmX2rMcsMp4jEL3Wabpmr1w84VbfCT5fs9OP797AixcvvjFEC8yJojcIigPj",
-	"i/pMBwfZOAbKkryU9AaPgBfIYLKEFKekzFXf5qaCz1t762zBE/mhVAmf45YnAty+LvuWdc/DXP29wGk0",
-	"iv5tr9aAPfua3GsS02bwyz7+/l0vvYbwC7xVoDKigCdJKSRQZkUi9pJh/oNyFoMiYoYqBoFE6r9TVITm",
-	"+u9fSpQKaBp7edNqNVUo4FnFFS1yUyqkgsN4f38fJkuF8nkMCZE4oEwik1Sfbr7s49svLY5tED/PgAtD",
-	"9APthNz74wNthOXVEyrOD0zR/IGaEwPe7qorpV5vg7Kc3CBbx+rxneSlSPB+dEfT+3EMeINiaSRBHwFS",
-	"laHQ6iNpijA+HvwHGfxzf/DNYPjzf42hQJEgUwNkCU+xtlgFUVlNJ2oaojjSQkkFptFIiRLX0/0URmgI",
-	"by1DYTw4fJmNP8MGvecb1fgnLlJp9XheSgWMKyB5bpW6V59+F5bPFXlsS2Ac3Q5mfOAm8cRFltBzfaRU",
-	"raP1NeZ8ASqjEqR723B2QVXGSwWcYR/F/v1HItwT62k3wtmiPEiEee2xSDCTeQLKyT8wUZspsO89Fgl2",
-	"NkfDxbJY5+jec4a1p9MzS3g21v/+7s+34+e95lC/8DjkagL1z1upxJHRAqMS61XhQbTdx9EW8n6sIEci",
-	"VVvkR6AESVB70Uk504ZjymOtt1T/uCCCUTaDZ1oviGDPY0AhtFdOBFU0IXl8yXCOYoYsWQ7hJ6oyOzXJ",
-	"Y+Nqc77QPjnjeSqHl2yDQj14+7uozIMX2U0tHrrMBV0L8cZGgASmx2rsNACMs4lhkaHGPAyBpsgUVUvI",
-	"iPTn0asTtIMBVy3/BmVsoU6ji+v076F8eSSkUTnEkYEcMUhu+SdBKjIvMIWy0MMOX0IGJEOSmrDmcwDJ",
-	"jyjk+ijRveEPdEpzjVrreDOGgz4CbtYufq8hiCw4k2j4/I7QvBSo/zPhTGmQMrqLSFHkNCGamL1/SE3R",
-	"XWPOdbHAiTYHH90Kdr2ucMDx6dng4JsX1nQMDUfc8CqMPmFKLE2ILXiBQlFLrQtxV9h1HgyjNYdW5MhG",
-	"jiEJc4FF/7O/UWaeIivn0ehTVKCQJuA2q0ZxtODiOuckjeIoyak+h6VUOI+uQnSkqUAZlnUTo5j9pinV",
-	"WyT5WYMPFjm6UbzykjYK2HmYDZcCjipb6kh9QSQInJYSU61IU0JzC3JXqKZGfLS5WqeMP1y8iUHSW5gK",
-	"e5qQ0hlVMjilFekVk0e8iFCUe3d6h0ZU78Mn7uPaHaNYN8zvZ2VaG272PDKRZ48sCZ5bae6wSP+sFZ6A",
-	"FawYZMIL/9ucJBllGANxgbG208YGbI1YXPAXNEl1XPLJcj2u80l1YsCnXbyqNBXDbyyug0zHokrGWjLS",
-	"ZFOtDlcBCW2dzKo0lOya8QUbj2CCs5LFQFgKjAOy1EjvQlClkMGzJSqDBL3+ppxZMox0R3FkhTuKIzdl",
-	"UHENNWdkhqvmCa1I7pY4saYucFwMb806F8a6bDw1v3iIg6+JSrLKKq/QLVCWudqebj9dmauga26S5ede",
-	"R5aeZ5WZ2jts5W70VDa+3vD2WTnJqcwwNRkBPUwqosqAMl5kCN9eXJyBfcFiZMxxjkzBgpd5Chm5QchI",
-	"CiR3oeGUizlR0UhL+YvD2hRpoZ+hWGGNWzzEmTf8Bs1bIcIEYTMT7dTQz5mEDKEgM42y+TWmQEzapM1W",
-	"E9iHrIUFLhvFzIwPkmycrhHWj1ax+13RlOQSu5SlVBY5Wb53Nr+RjjrY34+jOWXV33FUEKVQaI5cXp6H",
-	"rD7eFlRg2BudMouqSlUKPAIykcjUCJgGxq2DTInCgQPEaxxAg9RXDyDVmvmtte9cv97Ox70ya7o/Djoa",
-	"qY+W/lKie6xhgF7UhkgCp/S2s3iL84cvu/tZkxd8tb/BGjTPuNp4xcp+sUorI9iWGYmJCLo0D8o28NJO",
-	"26XS4zk3e4ist0SRLh78h0ODeKud34QyYnA5ZTckp9qt4LwwMa0VuKB3eYtSUUY8zG3vlk+nsme3BRGK",
-	"+lEbDZHmTkGTzdpuX2tOH3sqQlw58Ta7TXfCU9xoY7eyoB5KbK8thqS3Fn8EnOwcpXS+fB1wbFN+JlAa",
-	"R2ACbKqASpPaNKBB/2oSxlUkblBI4X3PEZjRqQHXVGX2oozMdZTeRCfrMMh6gLnOqfnYy75TXyycvv/x",
-	"+LvTtz8ff/zLD9+fvL8IIOmOaJhDrRlYLdvGdf64eqXlbRV+dLwBnxMaCPWO8wVZShhzQTEPA/51ZzpH",
-	"RVKiSL9v6gfSNeW92H8F/HgAbHfTZFdFSS9r+gHbLtioCxPNr8E1PYTqHARR5I1NDZgcZ4hBacMariOp",
-	"sppuzDn9J25psKYkQQtR+45th0Cou3UaViTKZih7IloDxDDhIv1KmljMZIvWRrGrBqbCb/0RM1DWGzPH",
-	"MM05Fz3xeMFl5RHWomL/njYdPvG6CYM0rihcFjVoiVzqM/xsPic2ybOSmJ5zqeBwfx+SjOgtm4zXnKQI",
-	"nIFAEt6wIrNdBSF4tMcStHkPrxFWgXAEbZx+lWR2yU4HJxtn3xI0t41K4GtGNVSmoXGNc+5V6j4b6zJ+",
-	"3zv37D1PhVykEmWiMbJeZqKDtaA30rS8JhK/ftlrHM77EpL28YWGTEEV009bftZgKfjh4t3gTzHgLUmU",
-	"vZlfDQAEkV61Vh9uEy5WUSLeKmSScrbW/qydys8QND8ZktQVEW2Fab41758RKkJCzTX66HH/Dme42wCi",
-	"gFuoou1XDAzN5YwphzCJJqeHrTRTW4S2tG1bqUtjSEiUw/t85+LZsPUcwti+NjYgzMXFUy5Ax7HgLkiA",
-	"s3xp80bK/DQnS5gg8DxFAZyh9EHiJbOyaCoEVEbZrDkvUfZKK4DXtKP4Gy570oXu6RolMrdyQbzX9e+u",
-	"0KAhs7WAxS2Vr0Sl13CE01xJnZxYJ6U+h+HVbQfM7hVv15RYHBUCbygv5fq3JCOFzLjakp2WcXY3jcFB",
-	"tlWKvsI27zq8mXUrxtGE8xwJc+lRjXdCVvaG5OUWrsd5Gft2iMKG8VhRmw/MgxqwInMEOpptGWBvenOJ",
-	"MDECu5pkuu6R9L49uCe98t/Zo54+tLVTJhXJ857oWYs+SVTopoPPQXEg8tqYBpIkKMMXEinOeYM+f3Lr",
-	"QF4h+A1Ng6UAPmcn6YwNKINJqRRnkJA8l+ZBZan9JEGi9PBTFprfBqIF8iJHSAgzK2lEqc+zMVe1j266",
-	"Rm+3WiDE8rMGyOyyez6nYe+b89mWqP/Xy3hoGoN5j9jvLMgOG+U3I7cOtoR2EtoIHGfVnb0p6mul661I",
-	"goFf+sg4ww/TaPRpx1T3dhl9d217VW/Fz/DguHAd9Gsnu9ZGjo1XvwAi6wkIe+4jrZPYa5cRAsqEFH2x",
-	"mZerPkzwwKDqVwxoWlsK6cZHvOHXn3NB8EgJ93COJkgxz1semzCSL6U2AfbO2d6FpnMaztLZRH1jvJWT",
-	"0UJQpTnm/tTxbDUl+hn9z/YPOyS4CEr5me4OBM8xKBy2kGLTlf4iQ3uhYu+tjZPBFCjb0YXinARvoNZf",
-	"5gTokJYngCyV4HxsThTKsArQwD3buSKT3NreKj+r/bKGRKaKFezlQM+EOZ5jwlkaCMO+5QvIOZuZKSyd",
-	"LtwoWSmtvdjCndEO1lmN9bTO2gIiKqH5epDma5e+67qr7pnqMAmOz07BXJI4h/XXny58qVIQsmyumLna",
-	"JW/WU0HxoVk7gSTJ6vy6juF8mTxVR2BuYkbAuAN7sLRHuVV4YsxCIDoJ3ONtzkD1oJI4urElYLvZ5ut2",
-	"JUZ1weaAnJ/TrxsyeueNFKA/NxN9mmkm5czEKVM9nS0L1cdo60L1SZv0srYcth7U3Hq5etCw/aIz9qFU",
-	"D/MIJgw3wcmqNJyYIn6vYl4PvHhQZkpwJ4IvJArZg4VXmeOp7cvMs2Am6ycTP2lBdAvCjKMExhcjazid",
-	"rnwlgS+ssg14qaoeD3fdX4pwVOI22WNs5oRVfJDaJm5pY7rVCn4RG4aHZacRV29ZdrAmFG/UJHSs0qRx",
-	"/WZ6xihL+UJHp7xAtvnuqlo07q9n6LlxbrvEHo+Zvg6juk6JwwY/txo3Eal+kD1+8IIbVswpKxXuUk3n",
-	"WoruWDmfoOgpoitMoUDY0dj2qT81kvWuy2rMRf5zeD5hwWB/cZ1+3MfGhxZMrBjslRqIDggwzyVQZVy0",
-	"AWEwwRll1rM0mw7qMhLClrvV5Umlcd82lQrn5s0eB9CurXAH1vABdpkWqOuV+3Dib3P6zcrS1ifjyi9C",
-	"blGRfI05m+t4tZX/39WcOUr9Ur2cOPeHUwUBiaI3Br4bZTXu1kpr0L/9SHKaEoVfqPrOZNJa0WtfbscX",
-	"pfQX6BnPkpQaDJgg3pI7QSLCVf9NWGhU/3//+3/GWyJEszlDrp2+IiZTqmj4uBBEdT71K+m9nLsrnCxh",
-	"j5Qq23P5tapiPuH8mmJdMv/zz99yqQampKBemRRUh7Kmht0AnhDEYAr4RKK40dHgcgRvcl7ajIk0YNlJ",
-	"KHCWoAYdZ1yqmcDzv38Xg0QikkzHGUMwl/USiKhKNC4ZshvMtfIO4euXgwlVYE20hGc2FyVjsLko+RwS",
-	"waUEIsGKnmuuyWmCTujcXo8LkmQ4OBzuR3FUityxWI729haLxZCYx0MuZnturNz77vTNyfvzEzPG5BiU",
-	"DoujD45dFVCNDkzKrkBGChqNohfD/eELkxlQmRGdvZuDvWbttv7NVSRXRdynaTSKvqNSHTdfjFu99j25",
-	"r/qVvVC/el8OLDCs1Zyx7bhuS++241bauLcd2O4P3XZUp29m22GdvjY9rK0MB6A4vNrfj+HAtFFv6tzV",
-	"qNZdZtetJW6MK/lcselzckvn2gz7rI/96yBk7e96V73w5X29XTJXnS6Zw/39R+uQqevHQ90xBuwPbZ7E",
-	"sSI8XUXfnm/huW8WVdjLhQWRkHKG3atdk3BmSix1MF+p3hDeI6YS6vzT0JcjaL+n6Y6u9CpdPR7hbcGF",
-	"aqjz6rVSXesOBHLTyaAyZIYUJQjNUYB1PDC+u4zcT5fR6O7SfHUjR4WXronl0he7X0Yjdn8/HsLxJZvS",
-	"HKtmXVLNaQqjpSkZ89PYu+CkVEPQ8NWmdWrvYe6BhfkIhUBIMkyuMb1kZEYoc63hB6/AGdi23ToxfPiX",
-	"5fpNW67dlPt2wNJVBa8sU1UrE2i0C5RfKIFk/hjqrWdzSmD7g1yLIJHw/u1fzz+8b6v8TqqdyOIjakG2",
-	"9R5cqv4ira9fwt/o6+GKJtgJznhOk+WPlLs8ZVUb+pqnyw7T/7D3hwfwuP09hfuVo325SvobXjKF6Wec",
-	"ggPF0ejTVdvkoqgyPBKEYQEs/C2v2yv44VAY7oBUvCgwHYIjLLaNCPp3X9rnzslj4Oqk6rqKXhh14gsY",
-	"djND7RbfLVRtpUd/izHdNu3tlnnAqJVW7S1XesCw1c77Ldd6yLgAKNu80u6DdjbXu1vqlZboVYBpYJs2",
-	"du6+deSzeOOjyu9Tq2r+0z9zcq3t45ovd9SJwDUN2799qNtJ6bUSNWMdgY9XCqPGrteUzLDTh2BdybrN",
-	"/LoIui5N60fQcKr8tZq56zGgTiqa57Zxj4Dmkd29bRp/BKd8bgL6judt2G9nrq9scXZPxat3E3OeIlAJ",
-	"Scal/RSSPqBxggNZYOKC7rGr03Jg2r00x5QS8+WFSzZu8jnJeZlaKv5d83wMz+oa3+dGTnpeH5j6Ez/I",
-	"/PH86JIx93EkKuHlwasheFhwAN/T11rAJjy1vD989bX7rsIQjuHw9hbmSJisGxcngl+jMF+oUBleMtc6",
-	"oyWTJNfyzyTPQ5DblalUbu5xAcb9E4pxt1aoFzNqGNCoDzLM0gfwlcYYJnlnr75tbFJ1qRJpLjcLj3UO",
-	"9//4aLR36oVCamhI1CKwyGiSgeRz9LRJWGik5BqvH0PzHC/rSip4Zg9VM6wWcaNUz6FdULWinS1wtXdn",
-	"/r3vBVl/QYuxdoZYnc+SbeEk25+CeXob69vmwoLpJLJp7DZ8csbWmT/8vLc7qT3f37X2uN7ql37jR8YT",
-	"hWpgg8ZHiT/Nxw3BfNEjQXqjg46Llr/QhnzclRoLIBTeqr0iJ5SN65tXb6ZNgkVyVxY87tvE2H4WlAs6",
-	"M18qNIUpMDaZ5IErJhzoMGJsTX2jMWL1nTZHQqb7MWLsW5Io24VimLfZYIyMYbFty834uS2Gr+uXnsh1",
-	"bY6N97+cOzj5Dbmm8y/iiQj89fzDezDXctoLNpyQg0GbJalZGxE0ZlaAzusgZjdz9tlx3VN6oGpXfbjI",
-	"PTfokioJZCJ5XiqECS9ZKh/jMN8JxH+iTeEQd18HErcyAzfu4rffBvir4f+H2HXlVjtwSOYGwrW9m0Yp",
-	"89kUwuRCxyveFkwqs2AKK82btNEu/xjH+CbD5BoIc9Cwhn9QN+ZXFNo+MPerJ2ndeXcrMftgR6s75QnP",
-	"prVOUHlW6kEfPxPa6WwxcbbM+EIO4UOBzNQfs6XLzPTmNxuX/n1c9fXPT2mJ3BI9hsjeHz3OnR3Xsk/k",
-	"NWUzK4cue9w5MaByG76NpC1X7E/jf2D50hWBuzFHWjdMDYbNi2iCKvfYDb5dOeRa0/UZfG+Xhn5hTNMt",
-	"9QwhCVsUzUt15DL8/JoaDD0zkv35EnFiW1JDJS5cuIC/VeLqUni2zHWtjNSlWr13Bxe+RqoDKzZ/q10T",
-	"4urRXB26sIVz0tW74pTePuFH1td+ktQUwvV+k9SXye34EfxmfV7zk0gvVr+I9K/KiYdpZF2Z+KSVE1UV",
-	"20pHvL9lUBlS4RpA5PqrVadlzZRvCMJ7xj6FGQ18mO0Lm9LWN7x6vKh1Nh7L++aazz/N78k1AnE5fjit",
-	"5na5B+NaLSZ13410Df65xPbJmurf4NG2DOrenfn3fmSLQvvRf6MdbqOFzdCV/nnbatb4Shrb2vN/HFAN",
-	"kQr/HwfqPrn//HQw+Obq0/7gm6u7/fjgT/e/DwQUV08jnoG2wC8snmvl0tX2Pt4lkXbpTh6PnAcXaEh3",
-	"OEv6L4NRBocgt5bCNh6vC3U/XWmTXkHpT1f6JN3wu9b/n0KaHED1DXaHeuuf3FqNX2zlyP3V/f8FAAD/",
-	"/w==",
+	"7H3rchs38u+rYHm2KsmekUTJspNQtR8UX3a161j+W4pTdUxtCM40OVgNAXoAimJUOpWnyYPlSU6hAcwV",
+	"MxzStOPk6EticW4NoNH960Zf7nqhmM0FB65kb3DXm9OUzkBBin+dpim7gehFKmav3QX9ewQyTNlcMcF7",
+	"g96FEilEhCoiUkInClKiYiaJYjM4IVSS0SQVs9E+eQYTukjUgCxj4HAD6X4v6DH9ivcLSFe9oMfpDHqD",
+	"Hs2/2wt6MoxhRvV31WquL0uVMj7t3d8HjsIfuGLJehLHMBEpVKlb6Ie3IA8/uo6+RcTUaajJaCHvlK+I",
+	"mBAVg4SAyEUYI2FKXAPfD1OgCkYBzi6Z01S5cVAyYZwmZPS3USOp+OkSkUzBDFd3Rm9fAp+quDc46veD",
+	"KvWBvuHM3HyUX6ZpSlelsYm049BO9P+IjMWSE01f4MYjJoT5RoVj1s8sY5EAofpbZ1HLWEX6EYe6Zhu8",
+	"efGUPHr06FskOoWEKnYDRAnCxTJf073DeBQQxsNkIdkNnBAxB07GKxIZ7msa3KTDXtBEni9UKGbQcUWI",
+	"MLfLps/a6/5Z/WsKk96g978OchlyYG6TB0ViyhN83DS//6M/3UL4JdwqomItZ8JwkUrCuGGJwHEG/oMJ",
+	"HhBF0ymogKRApf47AkVZov9+vwCpCIsCx2+Z0PoymxXNchOWSkWOgn6/T8YrBfKrgIRUwh7jErhkenWT",
+	"VdO8vS/N2Br2cxNwiURvKSfkwddbyggzVx9x46yTzm07JyBwu+leWXQQzM/ghoWdt0mEdzfuEnPZP4O1",
+	"GavN0fMb4G2rPrqTYpGGcD+4Y9H9KCBaN62QKTWFwFQMqd7JkkVARqd7/4fu/dzf+3Zv/6f/OyJzSEPg",
+	"ag94KCLIheecqjgfAWgaekFP7w+WQtQbqHQB7VP4MeRhpoXJaO/oOB59gDh8JdTaRX4lOGy4yn/ZapmD",
+	"3u3eVOzZN2Wk9QydryGVrQChTOccb2+k01zeEZ2GNEvnOgldJlOTxUCSWCRRI7Hvd0QnkmbJfCNaGbNM",
+	"ZSrErJE6fXFHBGqiLH0XegMz1TaT30EilgaoSns37qMlU7FYKCI4NNHs7t8R3Y5YRzuKos6zayRX4/ya",
+	"y7uiFF/m6FyM/wuh6k6ouV/iLHPh/m4k3FzeFeXmbZb0SzrtTLaiU9ms16c7ou+STh1tq3n3xddvleTL",
+	"kf7/X/5+O/qqkVJ9w45I1Zfvg95akVrS750k6rb6fS2ujY2sXJGE8umCTmFAliKNZEDmcUolyICMJgyS",
+	"aHBDk4U2BU9fPQvI+ZuAvDq/3Ce4RWlCqMZ7iYKUo66V3cDpBiNZI1hLU7pWrm5LxAW9gegCaBrGayaV",
+	"L2ZjSLWZwJREi7MB/cj8la0YaE6Vnt3eoPefd4d731696+99e3XXDw6/vv9rzwfrO0j6U0USoFKVhf2A",
+	"qJSGoA2X8WKqAdJEBIQLxfSPS5pyxqfkS60RaMq/CgikqTaEwpQpFtIkGHKYQToFHq72yY9MxebVNAnQ",
+	"uknEUptBRjUP+RpVsvVScTqXsWiTwpfadtFcM0IIKgfSPjPSglhMCOUC8S3lcgnpSaYBmcKBOINuRq9B",
+	"tqpF+941qHGtfisxeSf1tvXsrVVhZVqsBlujsralpl0rnSZJZ6W0NQWs1a8xQq9ACtGp5h2khSBPBWQZ",
+	"gzb0ORAWAVdMrUhMpdsRjaSyiuOjzi1r1GFpfVAbtmnAbedlR+Z1wQGq7eyASGHmTxKp6GwOEVnM9WNH",
+	"xyQmNAYaoS/vQ6zwt5DKdteovcMt6IRp/UZyN3VADpsIuGn9+L0W9HIuuASc5xeUJYsU9D9DwZU2hwd3",
+	"PTqfJyykmpiD/2oMMLgrvLPNAfZcC+Q39gvme1XmIKdnr/cOv31khPc+zoh9HL3vi4ip51ylK9Q9qZhD",
+	"qpih1vp1645ur+94v+fx3Bh3qY/DrDet+dq/GcerwBez3uBdjo/wq72gtxTpdSJo1At6YcL0Oqykglnv",
+	"ykdHFKUg/byOjjkcbxQxPUSavC7Mg9HP9imRYWjj+tr4MeMjrM/pj/FKa5sllSSFyUJCpDfShLLEuFNq",
+	"VDNkHy2u2jbjD5dPAyLZLZmkZjVJxKbMyO/aKw1L10QedSzCQB7c6REiq977V9w5czd03drH3HhqrzU+",
+	"1oZLqJ0beCkVieHmyhTpn1H1W1weEBmKufttRsOYcQgItd5gLadRBnS2GazH0yuScvT3zsx6kB+i5N5w",
+	"d9bgtkpxY7iBBbln1U5RxmMlHilOU74drjwcWlqZOjcs+DUXSz4akDFMFzwglEfalgUeIfcuU6YUcPLl",
+	"ChTaYm7/RoIbMpC7e0HPMHcv6NlXejcuUvOaTqEunsCw5GanBUbUeZaLwy1+B7Hi+lVzH/fN4HdUhXEm",
+	"lWt0pyAXiepOt3vdIlFe1Vwky727jSz9nvpkau3QSd3oVxlP7pq7Xy/GCZMxROh71o9JRdVC+u2of15e",
+	"vibmBmOlQAIz4IosxSKJSExvgMQ0IjSx+Hsi0hlVvYHm8kdHuSjSTD+FtDY19uPemVmE1+CZlFAszDCL",
+	"33py7PlWYCbQM7bzSWZvGRWMG4aOxU1tFA1vRjd0o4xHWwVhy8+Cwxdafk0kqKK72yemU5DKp4U0hpXz",
+	"hGmANiFUI260jNApIM1uFxOH2ZydZFATJFHHIeEX1nxevxMXQDpcZmjQpvYI70Gfvr7CUiLSyJ6luy3V",
+	"gYyqDDBocvOpzuGt10AvcqE9U3C41XBYxj0+5nzqmLDKmzeA72zfhE/tbUhGQh2ga3vkjbvvPujhlDd5",
+	"jo/+8/hRpwWvzIF5aYGgIBuNfwKykdbFRkr5FL2BuWFmFXYM1pwniRDXGDuiiS3Pottbtf2RsUKH5fQS",
+	"jaC44EZ6Y9RvM2Cc0ERClb6IyXlCV68sMquelM4Yd38fBgXP0XB44dv0aNF4ZNSLqsGj0T3jhJIf3rws",
+	"ngGv5vB3Olz0+0dP3v9dAR2dEIo+LzPnXDjbSVu+TBLKndkRFGl/8vjxoyce+mRM7ULbS2MhEqCGExks",
+	"K1Nw+OTRN8frNlxxBrMZaFkxTcJLxq+3W6+tZrjT7FSGtXYgiGN2zXSHWzAd3M5ZCn5D5Ywb1bFQixRO",
+	"CB1L4GpAssCoTLJEVMGe9ZW02AYFUh9vQaqxADoDswt9ezk+4TF+0/5xWNEwWqqw9wuwl7WFqD9qnIEp",
+	"TNht5eOlmT86ro6nJU7icX8NUCxvCzvwbCqb2SrK8HGZZySEqdfacfb6mrk0r61S6Ux9+3YfWc+oolVX",
+	"wX+towButW4dM07RZcP4DU2YtjhgNkeHs2E4r+HxDKRiPFOY5dEaxe8d7Zymirmn1mJUPTtzFq5XNOa2",
+	"4usDR4VvVp47OF8FDRGshd+dwLWzMrvvFiTpmTFNPdhrBlJaM6/Np1Cm/HUKEm0EBI5MaZ3DhSJoT+pf",
+	"EbtmTlo0UOfOLDkh+HSEfheH7KRWZiwqGq5t5mm776HN3nFuOXNPrmTPXr09fXn27KfTN//44fvnry7X",
+	"Q0pc1HwCs8+WTX63XI3c8izzTFW0gZhRxn3e+CVdSTISKYPE7wtqW9MZKBpRRZt1U7OPJae80S1Us4ud",
+	"b8SMpjhdGSWNU9Nsy29iNlc9CPir95vOuq4sBFX0qfEa4wG0b4KigjRsIymTmvaZC/YzdBRYExqC8V40",
+	"LdsGPrLq0Jl/IzE+Bdng7EQrAEKRRl+YgGs8SGh1cNYFTGY8tFh/jDe6UwMySYRIG1y1cyFZF8PrtbtP",
+	"iw53KroOgxQiZ+xJoFcS2XM5/7XZjBr/f+3UeCakIkf9PgljqoeMhyEzGgERnKRA/QNWdLopI3iX9lQS",
+	"Ld793/BvAb9zFZV+dlBqz8EsnCysfYnR7DAyhs8nqrBlCjuusM6Nmxq3761nb2dnEOUJeEm11SA4yIBw",
+	"oClIZWKGS56OVtnjfG/VGccvZmCu/Nl/CDzmdoCcWHMauH+5KQ/jDlLQUZKfnJS/+pymCftYwzUf3c14",
+	"N3e9ZHEBaxnWzmU2S+54Kv9q4W0tfPY7+oxaBvvpHUpdZqsJ+dgj2u8taHZ4MLMnpEoXobZc9WfGVIWx",
+	"FyNqCfEdlfDkuFFlXzSdIJvLl1Zm1BWfvlpCv2jhkB8uX+x9ExC4paEy+QN1szyl0im8+sUu/v1sr8Gt",
+	"Ai6Z4K2ooPVV7g1eUBADjWyyWCch8E+8/zVlXicv+rMbQLlF/zZ8gyrr/EZUoUXSMpNIeDJotWNJOpVZ",
+	"qCPi6KTECo/4WNk/zhethwf7ZGRuG6FpZB2lE5GSSSpmxEa0EMGTlXH9K/xpRldkDEQkkRXXTnIOueFF",
+	"TB5QMePT4nupMlFgHitKw7d/w6rhfNdebdlEGMjmtcKqqNvmIBR4NmewoLTlM1ZpFBz+c8nNpaw5Telu",
+	"STcpuXVnmEFvnsINEwvZfld3dWUp7y5vs41emzYH6JyYtV8MMidwkMl/n5TNFMsaP4rBfuZuH4UvNNpD",
+	"/Sl3sbR4KuY3gJmU+p91HPRhZ2szL7i6xH1J9eYVqTtKKyiGgqd9K51PZ/PE89l/iiWZUb7KDgw1FXjo",
+	"BZELmTPPdh2eodyDIFZkQpNEixx8P4agYiIXPnFCJCQQKohQYNkwZvRgoEzrjDCRP94i+6w7jDdrn5Fs",
+	"lyZf+c4nYPjNl0x6IF1ujXen3nK3R4B03/i5UdS23QuT9Zkerjuu8OMBFwnIwmtJmPLvl46Sx4HUypFv",
+	"gQTvDGoe8i/9lsJoA2bRt18oqphULPQyzDphY75IxrASBj2QhM2aJnIjIVI61O2y0N1Z28xStl0tWZ11",
+	"XHXa6o48fYGHXZnf3f5mC7mcqZ+aY0XVEkIwdAsqfJ7rK4S9F+CznzM46XvumvEKz9U0vMmhKKl6vkgS",
+	"jcBcOLnhuKtgvSspoVuRifkRDVbBjCaJRv6GzgDPbtHaknNImgI0tXHgf19C0+nGr5ubo471u8MGyxiu",
+	"NXFTrOsmUWK+mSrZTBEaVsjHkvN2z8PmhhzfDisYeHWVwJ07mBhYf0IU3JaPiJx5nEggYzQq6pEh1w3W",
+	"SJO0t1cabZTKlOjXe4fGpBLTlM7qYmOMUWobxA2aqDbPFtErnt7QZFPwXwjc6u7axUe+WzUcDStDRbsC",
+	"Wxhz52fBO+hZN02FYdpH3ffWyO8zLhVNkoajX20h0tAbvCZmRAlC5TVa0DQMQfoDrSOYCX+US6O/YJ6K",
+	"Gxb5fMQ/umgnyaZ8j3EyXiglOAlpkhgxnzk03Eu8ROnHz7g3KA+dIHMQWqCElOOXCOPEAefqOKqxBnq4",
+	"2Qd8U/66cEJSne7ZjPl5MRHTjkdWv99xvabRe2gfuJF5p8McURePHSv6m5SDa5HhBM9ykbBCRykM2bAk",
+	"QS+lXjLB4XzSG7zbMIS3W6SyTUe5yofi3rD1oWabh7QcqdF67Fm49RM4LhtOMxvyLIz+PigX4iAgQzpv",
+	"wgSOr5pcZ1ueCP6Op3GlIfn2RhEFVyfwloZqNLDxyc4BaUKEiQXvJmD0hIyoeqkR32hQ9mlqzH9CRtYn",
+	"YV6Gib3G92vWqBgdgh/VANW8L7MXIi9YfQM34vpDYvN2FOvmD4/wzrdISm45ymmywnGaTCCToRLNmD9A",
+	"phAB6xHuJlKxNYfJr0DLEYpdd1ghBRvkwZ3B3015TEsPi50hfER20iZB+kWDC00suV9VC4I0NNlYTeGj",
+	"BV8EleSHNy9LyYlZEHxIueAspImW9jO/ls9CbGtOx3Q1FtHKOP0lQLPDYzGPtlu2G5Nn2VHVuohfD9yh",
+	"ZK4N1muAuSRjwJpETKElpRdnbqxZocA/0X6xVA6JNEto+CCbtmyFLHX5kIIiM5emyLepSuUFfGcI6z35",
+	"JV7uHrJa2I7rrLbyF7zDwADYgnCw6fXoSOi5c41BCpikaeQFOHHhfjZ/mEe8EgSk/EAkTlKR+NNgukgg",
+	"9FMbJWJSBRH/6k3MN0T3MKPMb3S1BUl76JBmTgjwSLpohYQqkH6xwiJftUo6TgwszOIejVA7wRBKSkzQ",
+	"bcMLE7iAUFjPTt0hkQg+xVcYOq1yXfCFrDv6G7Y/q5hhntIbmmZ0dzBJirc3+qF8SLq6pgGhnJy+PiMY",
+	"fGyx9L9+vHSOFa81tT5J+WqTeLSGpNXzYroq0DDO41bxUMOW42PqhGCE84BwYe1QsoLuUTSo832mfD0+",
+	"fn1kV4PBVNIG3WHjdTn5NQtctzZmLo7Nd71SqxBa59YNz4/xNePFFF0HE/06UwtFL6MphuLc9ijuTREU",
+	"jCa3RVD88stllNQl2CdQ98li6s9vSj2Jbudz4NIKGC32TYbKOBVLqcWC1roqtp60HASRUO/DBY8Ai1qV",
+	"dqWE9Mbrb6jqmgSnXVPVmqRzwab8fKG2w85oFCD1Dfgnk1eOfLfX9DwkiZsJ2eDzaKa2KXyYewN7fswm",
+	"2H6QTAVIwsXSZEU6wfOFJGJpJNeeWKisMKdNiFukfu+THaRscSW7W7SC6SiwqwvqPmKiEvyLWfA0dkzL",
+	"a3VONqRvno4LOQJY6JfxSCw1khdz4B2YM6/q05jvd7GYTkH6fVh5zQdPYLOEVDUe0NSPZgLyfiEURLk/",
+	"e7aQioyhVec5Mecc8bYylTuSXIo0Khp03mMWL6ueSlNqef0kWsFtc3LsuNtnsuHE2xvRpEVmHqNcCl8K",
+	"XMCB+bUfkN9++bUbBpEZLRtA7JwTuqcY//bLrwQvkezodKkNnZGZqBFJYZ5QWwVq071YyTkuDsq3AA0Z",
+	"XmWo3ICkowZH/zqDvYx/665eKtUPsgEfXwrcKzPGFwo2KWxiSxq3+wHmmJjXpKNTqcg3RcYzVZ5HIk1+",
+	"GjUk3qMHqLnOib7cNI3bJijWgFwt57BiHJiSYyhe6MpIHzKGKeMGcRYrMOZpm5SvNiuRIpW2B7tkBl7g",
+	"nZ0Md7tgBWxoPlMy9hr5fltz3PBS55Wx6Y4+uGxPxBo084yqMC5F9m4qDSyl7lONM3HhFifz/IWK3aBZ",
+	"j5sVYbjhVq/C+AFdIJ9tBvyHpqPnxktdLtiLJil+iUXgDM6ordWM3rKZnt6jw+Ovj7959OT4axyT+fGw",
+	"zS22aSK8o9i34G9pwvRqfaKiNYg8mHdm60FTzDBaU10bBLThQht0eEZkz8qBpv5ieUXTHsX0b7/8Oupo",
+	"5ePgkFzz+oyYWKl5AVr73AwWyn8hHbi2eVTjFTmgCxUf2OPbrNBcKMQ1g7zS3E8//VNItYfplvmX6Zz9",
+	"G1am9Bsarf5wUiLG2hTT6G41IE8TsYhsmCnjmTQhgoegbZ3XQqppChf/8zKwliAdJ7BPMJHRxE7a9NUh",
+	"B34DiRa0++TJ8d6YubAWSb40R51S46/ZjCn5FQlTIbH0geFRWxU0YSFYprNjPZ3TMIa9o/2+NQrNFMvB",
+	"wcFyudyneHlfpNMD+6w8eHn29Pmri+f4DB5hqUS/6dxOV7Zfe4fooJ8Dp3PWG/Qe7ff3H1lIjKxzcHN4",
+	"UCx5pn+zhbyy2mdnUW/Q0/D0tHhjUOps03C0mt9y4Ott0nTE6nmsVNOw63PV9g9dn6u1/Oj6YLmAf9en",
+	"KuUmuz5WqYKsHytvhkOiBHnc7wfkEFturOvyoI1pm+iXV2S0z9hyGM0y3R3LNQpzTV/TVy9d6YPG4pJX",
+	"leKSR/3+zgpL5mXXfEUl0cewb3zddir8r8voO3CVL++LCafmMEcryEhwqCbYYDwDV+mKUE6yrbdPXgFE",
+	"kuRnCPsuVVNjFE1370p/pbqPB3A7F8bWttu5HjiWl4gjlCRYABCjyDUpKqUsgZQYxUNGd8Oe/WnYG9wN",
+	"scdVAgqGtvbj0NWIG/YG/P5+tE9Oh3zCEsgi+2n2TgQKEtPp3WtMRk64UPvksnDemLmoKI/wWAOlcRhD",
+	"eA3RkNMpZdz27jh8TKyALcut5zgPD5Lrs5Zcm23u2z0e1Td4JpmyjEVPfVpPuKtKgc52sb0vY7ODmSur",
+	"mTu1Xz3718X5q/KW32hrh3L+BjQjG0+6N9jWJbA/OSb/Zt/t13aCecFrkbBw9ZaJLO7U1s34TkSryqT/",
+	"7eBvW8xxudj7fW1pj+ukPzUuqw9YBQuKe4N3V2WRC2nmWJYkxSkwziYTJoNjJe5xMsfZIVKJ+RyiffLU",
+	"Je9gkSb9uyt7YNfJYeBspfLsNq/crZXGGhAVCwlkDAnWjqZhrMmasOkihYhg5olW3a7efkBGcKv2h4t+",
+	"/1Gof8B/wcic/XKSRXkNuRaao4gqau/WoK90t0kWckbAnK4SQaMTQ0NMJaGEw5QqiIhaauTsqp2O9Hf/",
+	"8nfTOmF/yN+aUoVigqqj2jMBu4CNFJ2OAjxXsC5cE4n0VUAiNplAirCdgzSX9X2xSKL9IdfbarpgEdbX",
+	"Nvic8SnS54nq1596P/IpAg1gn7sEvs0UQLkmeQchV2vr0eGZapn8bp/Z4qlaEfyOX9risWq3qG5f2uKp",
+	"chuNbp/Z+JlqA5Run9niqVJjgI7stuEj9TYaHblgm+c8hsr6L23+0MYQZgv04mvf2v25zT9YK+ffZW1r",
+	"PUL+CKZh5bii5ITGziWjWjr3yJY0xzPDUk0zA73aBvP7Wpx5Qn2zxUnOlAslwvgWNIKkYlo10htA7Xyr",
+	"zOhNb4IdgFjjvK4g1QLesfDmyhR6akj5crBqJiIgTJJQIxzMTtYLNAphT84htE6qkc1cylOY8XwLIkax",
+	"wceQj4rzHCZiERkq/ree8xH5Mq9M8hXyScPte5gO4B7CP746GXJuuz0ySY4PH+8TB6MPyffsO81gGCeq",
+	"5/7o8RMXEk1OydHtLZkBxRASCyfHqbi25WBVDENuy/BpzqThtfw7TRIfMrFZAxk42S0gv/+IbFxN3Wi0",
+	"sbBXdJ6ugZOlF+ALjcnR2W3C/YwtnxVD1xg0DGHubIOj/tc7o72SvuHbhkiiZoFlzMKYSDEDR5vNy7X1",
+	"/Xex8+xc5okt5EuzqHrCchbHTfUVKee31HZnyRg5uMP/3zf6dv8BBhlvDIwrfVa7QJtSx6GPL2NdCU4/",
+	"Y1qOLAq7NZ2NTHWc7de720odhHnpNK8Zeelr3OMMuYRpCyoFMlmkKNpCwc0JpCTChNRyYNN4LBapPLG9",
+	"5FHC2cbtZCwWPCKxWJIJTYdcxbDCF+Ylc3xyzLGRq/v2ybmphiJeZcMsJApnfb0C22wMJZLpDae3VdLY",
+	"vmpcbtuWZXbnbcCyNB8bYUmTxHNcXCc0T2sulYXra5R22O83EuTKpnkxWRskOyxBsn4XSJbRmBTq9K2j",
+	"0NVz+xQEjgpl7wxizMv+GajIXZH8UiC4kbaa/3PW+jDouBVG/+iy0O3LNmGI02BSwNzW2Zlv1BzB0hSF",
+	"i+1r4sOVD76ZB9/Mg2/mwTfzx/PNXPnRnKv83Qq+n+mbPnMALkIFas8cme3k9G28UoAhMimEoFfBnP/m",
+	"1r82y0dVvWeUu9ZlB/OEMj7Kw92d0Y3Hy1LYsiejpkGMTkw+UcqmjNOEMNNwCeNo9mym/p5WF/ZIoVCc",
+	"s35PeUZ8hvgutOgtDZWphIqTt978G6CZaBpaFE8Py2z4XX7TR3JErD8Z7H864/75Z+RouPgkfgVK/nVx",
+	"/opgUKIGwwWXQp7nv4aTsip2GxilFDemkFA0T33mI561Np3QVV0zLktl4LqmLbPoU+NskgzD+1SA/jfb",
+	"sDzrn5U1uPRAfA5LSC9j+seE+Fg9yC9sswpcPDLThfWhdsFj+Nm880gp/uEB5T+g/AeU/4Dy/6wof12k",
+	"pYn9GtgQS4ykNChy2Bvc/fbLr/f3o/zwElURnoRZXWXLkGf67gQ90yao0ZXDssGbQ47Y8MScoxU+tyZw",
+	"ExXosDfgwTBL/hz2BsPeb7/8OuyZWE7SEso55A2xnAZb57cCt1FFI1OBxyQiMElsieD9IX968XZA3rx4",
+	"So4Pv+nbkzN7Pojj0aSEkCTmzI0SOU+BRjIGcK1zFb125b80Jl0k1H30ixFhfMgnqeAmzDQF00HLkTgw",
+	"8VMYIobvZzgMU3eiWKAaTFtY5TqJjUW0wub++FSYMM0XQz6hLKnEs9ryBHgmikGspHsMazdoNDKxkSPy",
+	"ZX6ob45FQ3kzasI8Fr57/bQ9G22Z133IfgjlTSf39vmEPL14i5nl2Lo2ICnMgWJRjgEZaTQ2Csgor/mv",
+	"/8q70+Bfkf6vcbDrf+lv4i9GKeI/rWTU/9YGkoVV7k79kxme+8v935SxxLem1L7ehKuZ+LummLugKbxO",
+	"v0DMWaj/kdX4whFikkjjMoQiWcy4LK1D1wTDT4FIt428NZnQB5pdPq+Y3Qt8UwNy7RYF8YBjH3DsA459",
+	"wLF/eBybN1fw4tjnNIxNhXuEL7bIRLlvh5aatk5LOeaAqRwfuUgKW2vS9rkPKSdjGPI507DoxLqMDMxL",
+	"gZifi40sbKVLc6DbEI7wwvVtWONNMlH2OLgitMjAhgMZiKMymHFSQDEmtH19HKWrSbKdfi/TnYfdAw3j",
+	"gByuOYvHZgQffhbfKX7z3OQC4HAHbo1xNWOhUXrMJFYqb0ZCXFFWgUKfvQ8ub13SgFyss9JmSjhra2fJ",
+	"hXaebR8KEyU6E3z64Jp7gDQPkOYB0vx/B2myFkCNNQ1euP43rRDhNU2Vc/loDfWhaqtWndS2z8lq8Rmg",
+	"RRMbJtUNSqz9kEMI20CEo/46jNABJHxm6jprN9Wgrg3/7Ew9W73sV8aorgMNlqlrZ+MYDr0QD8r6QVk/",
+	"KOsHZf2nVdZxsRmU1wWRpWYd9YltfEQYJ8tYJEAWnDmBqtgMyM9YZMX5J6Z0Lom4MedQ1fYYlETUZHkc",
+	"PQrI0fGQi5QcPSYxhj/jCY5czJw4zr5sJDkWlmvwP+T9rdbgi7PTV6eFWsKO+tEPl09HHbwKtuHTBkgg",
+	"C+a3jZ2d9+CoOdcg6zTlAQdP2rHB0cb+g0NJHkty2JfkUV+Swxl5PCOH/Rk5fDwjj/T/Y/IoJk9icngU",
+	"k8OIfB2Rw+9PCpmGa2as0C1rg1nb1lPURIXrFvaHcnLkTN0U1Gk4ZWeBRW7j2pitBxD0AIIeQNADCPpT",
+	"gqBiyXevz8KEaF/kRdo3k30fPKkfU7Nko2o697fXsyQ1OpYiWSgwCas70TgvUoCfbT1y6jpDSOgUaG9r",
+	"jTeunS2Wvg4MXmZljaQgE9pYxsIm2W6AX854rWx8/8S11AEedSkE4ppXBr44jgz6tSVuflQWKtfTb2Kk",
+	"vCj8zpw7M7oiUmFHdmzZldAQjDmCM9iBfW5sXeLmJA1XufgPWCqiVnTZszQ4j3OTr8D41Eb0mRPeIEvW",
+	"GGd5G9i7ybQ9lO653SRNPI0hvMZwQFNPOKu2QKisUWgi6u2vjqS29a42e2rKCyv15v2Ia1P6jnfL1FpO",
+	"7b5QX6WvL5a1kbFYyn1yPgeOLc74qpI2XCu/V2sU1+j4vyjduUYkP1TS7Sh+K63+Pmo93XMOrikQtpmU",
+	"djHzoGksaW8rFYxX5uSGnJIZDWOGndOpdccX7iyxl35vqdiRF4wV2gy2ieTtp7X2Hddd4BOn1ZUaKjao",
+	"1sJS7CRC05S6si8k5zxZZW3hCgWCQ8pPnC9Lb1QMifEtpU9OHNwV/rw3WzUBo4jLC/4Mfy8v+GYAvLRD",
+	"miuXmA8RoYeLB4K2WtaJFoIdBFDeGq4NpW3aj8EjO46b+sZOUVR/OAPYmWBqn7wQKcJ+7FZqtC4CrHz3",
+	"msj/aMZ4wz5uUrW7X9KrP9c+PDdNcEQmc0Wa1dRZKzw1cqrzyXH/WzJ6+/zNxdn5q5+enr968fLs6aXL",
+	"5ZZiBlh5LYwpn2ITYZvTqao9R5ipjBvVSx7XurLscm13L+Ybm8h8XmL+VJrMUcLFcjdgG1OdlnYtp+wG",
+	"+A42u5P0eZeSxs1vb/mYU2o/0RQXiAlCu7FFhZ5EKq8ZnxZyfWttYzH1tw1Jmx8G0rR1bK47jirZZFzZ",
+	"Z060tYRNY0xhSk1QltFe3aO2beRHQk6VFpqfeiNVWmL6kv9NJ17h0uVMI5xdKtDnFg17evKI1GaelVqB",
+	"2rJYBmO184jr9iqbfRYWu2Z9YT8qQnZf+b3WOxtlwz5PGL/exZqeatM4VYRGUQpSuoRHm7aUl8Etljmz",
+	"Mb9tEJrM6DVUS3NV5Wm25gd3MllMW8tKFpe9ongRtdrWnO441PTFLa9XEcHmHc/+847u/Xy09/XV3VH/",
+	"/q8eZ9bVn2GZCxU1UPfhe4mGYgh8uECEJLCRsWGBFdDUiNuZuKm0KiivY97Dr9FFcuma57W7q+HW5sti",
+	"/maWmWF72dmwhtR0VJS2py9M2G1AQiphj3EJXDLFbsD0+PPZM+9Llky1L976g3u+ylo4EuyQ2Fjhz/VP",
+	"9GRodG3ciJbVmXnq0fo8jgfnUrdtl7es/Khupaxlnqz2aCokO7GUSAhTULK9j4vdZetcSG5iP55qxC/8",
+	"TmrRUBDZNqB+kWmAojvYM3O7i9X8Xms0agukk7Ps3bbUF8JiWxRUf5wLY35CIqG8stgW1ru0JYF6cIf/",
+	"vx+YbqHNuOiNaY1rF37tgaAp3uNkK37jC1mORS8rU1VgqfXa9HDv26t3/b1vr+76weE3zRp19+xZmIff",
+	"iT1b+dI2fd1dhX0Nxy0/nlj0nQKSbm0ktK5t0aojIjtzYfl0Je8K+u5Ki/TMDH53pVfSPp71oLRHVJ7c",
+	"hLprHREgYhFUok5vIrzQL3A/OJM3/8kSW/jF9Lm6v7r/fwEAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -123,8 +123,13 @@ type Neighbours struct {
 type Export struct {
 	ContentType, FileName string
 	Snapshot              string
+	SaysEnd               bool // a cut one says so in its last line
 	write                 func(ctx context.Context, w io.Writer) error
+	close                 func()
 }
+
+// Close gives back what the export held. Every export is closed once, written or not.
+func (e *Export) Close() { e.close() }
 
 // Write streams the export until its end, an error, or the end of ctx. A CSV cut short ends with an error and
 // must not be closed as a whole one; NDJSON says so in its trailer.
@@ -159,7 +164,7 @@ func (s *Service) Context(ctx context.Context, name string, params url.Values) (
 }
 
 // Export prepares GET /v1/events:export: format (ndjson or csv), columns (of csv), snapshot and the filter.
-// Errors that can be known before the first byte are returned here.
+// Errors that can be known before the first byte are returned here. Whoever has one closes it.
 func (s *Service) Export(ctx context.Context, params url.Values) (*Export, error) { panic("outline") }
 
 // match is one event of a set, with what facets and histograms are made of.
