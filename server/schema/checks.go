@@ -155,14 +155,14 @@ func CheckReader(ctx context.Context, pool *pgxpool.Pool) error {
 // lacks refuses a role that was not given what this build needs, such as before the grants of an upgrade.
 func lacks(ctx context.Context, pool *pgxpool.Pool, variable string, of func(rights) string, functions bool) error {
 	var tables, privileges []string
-	calls := []string{}
+	calls := sharedFunctions()
 	for _, r := range grantedTables() {
 		for table := range strings.SplitSeq(r.tables, ", ") {
 			tables, privileges = append(tables, table), append(privileges, of(r))
 		}
 	}
 	if functions {
-		calls = grantedFunctions()
+		calls = append(calls, grantedFunctions()...)
 	}
 	var role, missing string
 	err := pool.QueryRow(ctx, `
@@ -173,8 +173,8 @@ func lacks(ctx context.Context, pool *pgxpool.Pool, variable string, of func(rig
 			UNION ALL
 			SELECT 'EXECUTE on ' || f FROM unnest($3::text[]) f WHERE NOT has_function_privilege(f, 'EXECUTE')
 			UNION ALL
-			SELECT 'TEMPORARY on the database' WHERE $3 <> '{}' AND NOT has_database_privilege(current_database(), 'TEMPORARY')
-		) x ORDER BY what LIMIT 1`, tables, privileges, calls).Scan(&role, &missing)
+			SELECT 'TEMPORARY on the database' WHERE $4 AND NOT has_database_privilege(current_database(), 'TEMPORARY')
+		) x ORDER BY what LIMIT 1`, tables, privileges, calls, functions).Scan(&role, &missing)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil

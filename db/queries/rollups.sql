@@ -1,0 +1,7 @@
+-- name: RollupProgress :many
+-- How far each partition is stored, and how far the hours and days hold it.
+SELECT c.log, c.partition, c.commits, coalesce(f.commits, 0)::bigint AS folded
+  FROM checkpoint c
+  LEFT JOIN rollup_fold f ON f.log = c.log AND f.partition = c.partition
+ WHERE c.consumer = 'store'
+ ORDER BY c.log, c.partition;
