@@ -1,6 +1,10 @@
 package lexicon
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf8"
+)
 
 // What a question needs of the lexicon to be judged by the same rules as an event is indexed by: its
 // spelling of paths, its folding, its numbers and its reading of JSON.
@@ -67,6 +71,39 @@ type Folder struct{ folder folder }
 
 // AppendFolded folds one value, of any bytes, onto dst.
 func (f *Folder) AppendFolded(dst, value []byte) []byte {
+	start := len(dst)
+	dst = append(dst, value...)
+	if !lowered(dst[start:]) {
+		return f.appendWide(dst[:start], value)
+	}
+	return dst
+}
+
+// lowered folds ASCII in place, eight bytes at a time; false where there is a byte that is none.
+func lowered(t []byte) bool {
+	const ones, highs = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(t); i += 8 {
+		w := binary.LittleEndian.Uint64(t[i:])
+		if w&highs != 0 {
+			return false
+		}
+		// The high bit of each byte that is at least A, without those beyond Z.
+		capital := ((w + ones*(0x80-'A')) &^ (w + ones*(0x7F-'Z'))) & highs
+		binary.LittleEndian.PutUint64(t[i:], w|capital>>2)
+	}
+	for ; i < len(t); i++ {
+		if t[i] >= utf8.RuneSelf {
+			return false
+		}
+		t[i] = lower(t[i])
+	}
+	return true
+}
+
+// appendWide is AppendFolded of a value with characters beyond ASCII. As in words, a segment between ASCII
+// separators is folded by itself.
+func (f *Folder) appendWide(dst, value []byte) []byte {
 	for i := 0; i < len(value); {
 		begin, kind := i, uint8(0)
 		for i < len(value) && byteKind[value[i]] != 0 {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"encoding/hex"
+	"errors"
 	"strings"
 
 	"oriel/server/fault"
@@ -24,7 +25,7 @@ func (p *parser) field() (Node, bool) {
 	}
 	f, err := FieldOf(p.schema, name)
 	if err != nil {
-		if p.isWord(name, op) {
+		if errors.Is(err, errUnknownField) && p.isWord(name, op) {
 			return nil, false
 		}
 		p.at += len(name) + len(op)
@@ -102,9 +103,13 @@ func (p *parser) unknown(begin int, name string, err error) {
 	accepted := `the fields type, source, subject, id, datacontenttype, dataschema, severity, trace, ` +
 		strings.Join(append(append([]string{}, p.schema.Facets...), "ext.<name>, data.<path>"), ", ")
 	what := "There is no field " + quote(name)
-	if err != errUnknownField { //nolint:errorlint // one of two that are never wrapped
-		accepted, what = err.Error(), quote(name)+" is no field"
-	} else if len(near) > 0 {
+	if !errors.Is(err, errUnknownField) {
+		accepted, what, near = err.Error(), quote(name)+" is no field", nil
+		if _, err := FieldOf(p.schema, strings.ToLower(name)); err == nil {
+			near = []string{strings.ToLower(name)}
+		}
+	}
+	if len(near) > 0 {
 		what += ", but " + strings.Join(near, ", ")
 	}
 	whole := p.q[begin : p.at+chunkEnd(p.q[p.at:])]

@@ -86,7 +86,13 @@ func spelledLong(f Filter) (fault.Violation, bool) {
 
 // raw are the fields whose parameters take values as they are, in their order.
 func raw(s Schema) []string {
-	return append([]string{"type", "source", "subject"}, s.Facets...)
+	out := []string{"type", "source", "subject"}
+	for _, name := range s.Facets {
+		if CheckFacet(name) == nil {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // written is a parameter named after a field whose values are those of the language.

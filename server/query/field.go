@@ -3,6 +3,8 @@ package query
 import (
 	"cmp"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +18,29 @@ const facetTag = "tag"
 // Schema is what fields there are beside the built-in ones.
 type Schema struct {
 	Facets []string // names of the facet fields, device, room, person and tag included where they are configured
+}
+
+// CheckFacet says why a facet field cannot have a name: names are those of parameters and of fields of the
+// language, where some are taken.
+func CheckFacet(name string) error {
+	if !facetName.MatchString(name) {
+		return errors.New("the name of a facet field is a letter of a-z and up to 39 more letters, digits, _ and -")
+	}
+	if slices.Contains(attributes(), name) || slices.Contains(reserved(), name) {
+		return fmt.Errorf("%s is the name of a field or parameter that there is already", name)
+	}
+	return nil
+}
+
+var facetName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
+
+// reserved are names of other parameters and fields, and the schemes of URIs that are words of a query.
+func reserved() []string {
+	return []string{
+		"severity", "trace", "time", "data", "ext", "q", "v", "from", "until", "arrivedfrom", "arriveduntil",
+		"snapshot", "field", "limit", "contains", "zone", "buckets", "interval", "text", "position", "format", "columns",
+		"http", "https", "urn", "mailto", "tel", "arn",
+	}
 }
 
 // attributes are the attributes that are fields, in their canonical order.
@@ -35,7 +60,7 @@ func FieldOf(s Schema, name string) (Field, error) {
 		return Field{Kind: Severity}, nil
 	case name == "trace":
 		return Field{Kind: Trace}, nil
-	case slices.Contains(s.Facets, name):
+	case slices.Contains(s.Facets, name) && CheckFacet(name) == nil:
 		return Field{Facet, name}, nil
 	}
 	if ext, ok := strings.CutPrefix(name, "ext."); ok {
@@ -122,40 +147,43 @@ func suggestions(s Schema, name string) []string {
 	for _, n := range found {
 		out = append(out, n.name)
 	}
-	for _, guess := range []string{"data." + name, "ext." + name, "data." + lower, "ext." + lower} {
-		f, err := FieldOf(s, guess)
-		if err == nil && f.String() == guess && !slices.Contains(out, guess) && (f.Kind == Data || guess == "ext."+lower) {
+	for _, guess := range []string{"data." + name, "ext." + lower} {
+		if f, err := FieldOf(s, guess); err == nil && f.String() == guess {
 			out = append(out, guess)
 		}
 	}
 	return out[:min(len(out), maxSuggestions)]
 }
 
-// distance is the number of characters to change, add or leave out between two names, by Levenshtein; of
-// long names, more than any that is near.
+// distance is the number of characters to change, add, leave out or exchange with their neighbour between
+// two names (optimal string alignment); of long names, more than any that is near.
 func distance(a, b string) int {
 	const long = 40
 	x, y := []rune(a), []rune(b)
 	if len(x) > long || len(y) > long {
 		return long
 	}
-	row := make([]int, len(y)+1)
-	for j := range row {
-		row[j] = j
+	rows := make([][]int, len(x)+1)
+	for i := range rows {
+		rows[i] = make([]int, len(y)+1)
+		rows[i][0] = i
 	}
-	for i := range x {
-		last := row[0]
-		row[0] = i + 1
-		for j := range y {
-			change := last
-			if x[i] != y[j] {
+	for j := range rows[0] {
+		rows[0][j] = j
+	}
+	for i := 1; i <= len(x); i++ {
+		for j := 1; j <= len(y); j++ {
+			change := rows[i-1][j-1]
+			if x[i-1] != y[j-1] {
 				change++
 			}
-			last = row[j+1]
-			row[j+1] = min(change, last+1, row[j]+1)
+			rows[i][j] = min(change, rows[i-1][j]+1, rows[i][j-1]+1)
+			if i > 1 && j > 1 && x[i-1] == y[j-2] && x[i-2] == y[j-1] {
+				rows[i][j] = min(rows[i][j], rows[i-2][j-2]+1)
+			}
 		}
 	}
-	return row[len(y)]
+	return rows[len(x)][len(y)]
 }
 
 // SeverityName is the name of a rank, 1 to 8; "" for any other.

@@ -153,12 +153,24 @@ func equalValue(n Equal) string {
 
 func prefix(text string, plain func(string) string) string { return plain(text) + "*" }
 
-// word is text as a word, in quotes unless it is a word without them whatever fields there are.
+// word is text as a word, in quotes unless it is a word without them whatever facet fields there are.
 func word(text string) string {
-	if text == "" || text[0] == '-' || operator(text) || strings.ContainsAny(text, special+"<>:=~") || !printable(text) {
+	if text == "" || text[0] == '-' || operator(text) || strings.ContainsAny(text, special+"<>") || !printable(text) {
 		return quoted(text)
 	}
-	return text
+	p := parser{q: text}
+	name, op := p.nameAndOperator()
+	if op == "" {
+		return text
+	}
+	if _, err := FieldOf(Schema{}, name); err == nil {
+		return quoted(text)
+	}
+	after := text[len(name)+len(op):]
+	if !fieldName.MatchString(name) || op == ":" && after != "" && scheme(name, after) {
+		return text
+	}
+	return quoted(text)
 }
 
 // plainValue is text as the value of a field, in quotes unless it is that without them, inside parentheses

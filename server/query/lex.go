@@ -117,12 +117,18 @@ func (p *parser) lonely(at int, name string) {
 	p.wrong(at, len(name), name+" lacks a side", sides+`; in small letters it is a word, and in quotes: "`+name+`"`)
 }
 
+// maxViolations is how many mistakes of one query are told; who has made so many needs no more.
+const maxViolations = 20
+
 // wrong notes a mistake at a byte of the query; length is in bytes.
 func (p *parser) wrong(at, length int, what, accepted string) {
 	p.violation(fault.ReasonInvalidQuery, at, length, what, accepted)
 }
 
 func (p *parser) violation(reason string, at, length int, what, accepted string, more ...string) {
+	if len(p.violations) >= maxViolations {
+		return
+	}
 	at = min(at, len(p.q))
 	part := p.q[at:min(at+length, len(p.q))]
 	position := utf8.RuneCountInString(p.q[:at]) + 1

@@ -81,6 +81,7 @@ func (p *parser) alternatives(scope *Field) (n Node, read bool) {
 			}
 		case more:
 			p.lonely(at, "OR")
+			last = -1
 		case last >= 0:
 			p.lonely(last, "OR")
 		}
@@ -112,6 +113,7 @@ func (p *parser) conjunction(scope *Field) (n Node, read bool) {
 		if at, ok := p.operator("AND"); ok {
 			if !read || last >= 0 {
 				p.lonely(at, "AND")
+				at = -1
 			}
 			read, last = true, at
 			continue
@@ -291,7 +293,14 @@ func plainWord(name, after string) bool {
 	case strings.Trim(after, "0123456789") == "":
 		return true
 	}
+	return scheme(name, after)
+}
+
+// scheme says whether name:after is a URI of a scheme that no facet field is called like.
+func scheme(name, after string) bool {
 	switch strings.ToLower(name) {
+	case "http", "https":
+		return strings.HasPrefix(after, "//")
 	case "urn", "mailto", "tel", "arn":
 		return true
 	default:

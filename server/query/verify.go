@@ -154,6 +154,10 @@ func (v *Verifier) leaf(n Node) test {
 			return false
 		}}
 	case Trace:
+		if e, ok := n.(Equal); ok {
+			want, err := hex.DecodeString(e.Value)
+			return test{of: func(v *Verifier) bool { return err == nil && len(want) > 0 && bytes.Equal(v.event.TraceID, want) }}
+		}
 		is := v.textTest(n)
 		return test{of: func(v *Verifier) bool {
 			v.scratch = hex.AppendEncode(v.scratch[:0], v.event.TraceID)
