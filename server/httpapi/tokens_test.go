@@ -37,6 +37,7 @@ func startOffice(t *testing.T, change ...func(*Deps)) *office {
 		o.tokens = auth.NewTokens(o.pool, slog.New(slog.DiscardHandler), d.Registry)
 		o.log = audit.New(o.pool, d.Registry)
 		d.Tokens, d.TokenAdmin, d.Audit = o.tokens, o.tokens, o.log
+		d.Saved = savedIn(o, d)
 	}}, change...)...)
 	t.Cleanup(o.tokens.Close)
 	o.admin = o.mint("boss", auth.ScopeAdminRead, auth.ScopeAdminWrite)
