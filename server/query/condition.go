@@ -120,11 +120,9 @@ func (p *parser) unknown(begin int, name string, err error) {
 // skipValue leaves out what belongs to a field that is none.
 func (p *parser) skipValue(op string) {
 	before, leaves := len(p.violations), p.leaves
-	f := Field{Kind: Data}
-	switch {
-	case op == "~":
+	if f := (Field{Kind: Data}); op == "~" {
 		p.containing(f, p.at)
-	default:
+	} else {
 		p.value(f, p.at)
 	}
 	p.violations, p.leaves = p.violations[:before], leaves
@@ -224,6 +222,7 @@ func equalTo(f Field, value string, text bool) (n Node, accepted string) {
 		if _, err := hex.DecodeString(value); err != nil || len(value) != 32 {
 			return nil, acceptedTrace
 		}
+	default:
 	}
 	return Equal{f, value, text}, ""
 }

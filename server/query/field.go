@@ -37,7 +37,7 @@ var facetName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 // reserved are names of other parameters and fields, and the schemes of URIs that are words of a query.
 func reserved() []string {
 	return []string{
-		"severity", "trace", "time", "data", "ext", "q", "v", "from", "until", "arrivedfrom", "arriveduntil",
+		"severity", "trace", "time", "data", "ext", "q", "v", "from", "until",
 		"snapshot", "field", "limit", "contains", "zone", "buckets", "interval", "text", "position", "format", "columns",
 		"http", "https", "urn", "mailto", "tel", "arn",
 	}

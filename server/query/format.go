@@ -10,9 +10,9 @@ import (
 
 // Format writes a condition in the language; Parse of it is the same condition, normalised.
 func Format(n Node) string {
-	var p printer
-	p.node(Normalise(n), loose)
-	return p.String()
+	var w writer
+	w.node(Normalise(n), loose)
+	return string(w.b)
 }
 
 // Canonical is one text for all spellings of the conditions: the key of caches and page tokens.
@@ -28,87 +28,89 @@ const (
 	negated                // behind a minus
 )
 
-type printer struct{ strings.Builder }
+type writer struct{ b []byte }
 
-func (p *printer) node(n Node, around binding) {
+func (w *writer) put(s string) { w.b = append(w.b, s...) }
+
+func (w *writer) node(n Node, around binding) {
 	switch n := n.(type) {
 	case And:
 		if len(n) == 0 {
-			p.WriteByte('*')
+			w.put("*")
 			return
 		}
-		p.parts(n, " ", anded, around == negated)
+		w.parts(n, " ", anded, around == negated)
 	case Or:
 		if len(n) == 0 {
-			p.WriteString("-*")
+			w.put("-*")
 			return
 		}
-		p.parts(n, " OR ", ored, around >= anded)
+		w.parts(n, " OR ", ored, around >= anded)
 	case Not:
-		p.WriteByte('-')
-		p.node(n.Of, negated)
+		w.put("-")
+		w.node(n.Of, negated)
 	case Word:
-		p.WriteString(word(n.Text))
+		w.put(word(n.Text))
 	case Prefix:
 		if n.Field.Kind == AnyField {
-			p.WriteString(prefix(n.Text, word))
+			w.put(prefix(n.Text, word))
 			return
 		}
-		p.leaf(n)
+		w.leaf(n)
 	case Contains:
 		if n.Field.Kind != AnyField {
-			p.WriteString(n.Field.String())
+			w.put(n.Field.String())
 		}
-		p.WriteByte('~')
-		p.WriteString(quoted(n.Text))
+		w.put("~")
+		w.put(quoted(n.Text))
 	case Compare:
-		p.WriteString(n.Field.String())
-		p.WriteString(n.Op.String())
-		p.WriteString(n.Value)
+		w.put(n.Field.String())
+		w.put(n.Op.String())
+		w.put(n.Value)
 	default:
-		p.leaf(n)
+		w.leaf(n)
 	}
 }
 
 // leaf is a condition that reads field:value.
-func (p *printer) leaf(n Node) {
+func (w *writer) leaf(n Node) {
 	f, value, _ := valueOf(n)
-	p.WriteString(f.String())
-	p.WriteByte(':')
-	p.WriteString(value)
+	w.put(f.String())
+	w.put(":")
+	w.put(value)
 }
 
 // parts joins conditions; neighbours of one field are written as one, field:(a OR b).
-func (p *printer) parts(ns []Node, by string, inner binding, parentheses bool) {
+func (w *writer) parts(ns []Node, by string, inner binding, parentheses bool) {
 	parentheses = parentheses && sameField(ns) < len(ns) // field:(a OR b) has its own
 	if parentheses {
-		p.WriteByte('(')
+		w.put("(")
 	}
 	for i := 0; i < len(ns); {
 		if i > 0 {
-			p.WriteString(by)
+			w.put(by)
 		}
 		n := sameField(ns[i:])
 		if n < 2 {
-			p.node(ns[i], inner)
+			w.node(ns[i], inner)
 			i++
 			continue
 		}
 		for j, c := range ns[i : i+n] {
 			f, value, _ := valueOf(c)
 			if j == 0 {
-				p.WriteString(f.String())
-				p.WriteString(":(")
+				w.put(f.String())
+				w.put(":(")
 			} else {
-				p.WriteString(by)
+				w.put(by)
 			}
-			p.WriteString(value)
+			w.put(value)
 		}
-		p.WriteByte(')')
+		w.put(")")
 		i += n
 	}
 	if parentheses {
-		p.WriteByte(')')
+		w.put(")")
 	}
 }
 
@@ -155,7 +157,7 @@ func prefix(text string, plain func(string) string) string { return plain(text) 
 
 // word is text as a word, in quotes unless it is a word without them whatever facet fields there are.
 func word(text string) string {
-	if text == "" || text[0] == '-' || operator(text) || strings.ContainsAny(text, special+"<>") || !printable(text) {
+	if text == "" || text[0] == '-' || operator(text) || strings.ContainsAny(text, special+"<>") || !legible(text) {
 		return quoted(text)
 	}
 	p := parser{q: text}
@@ -177,7 +179,7 @@ func word(text string) string {
 // and outside.
 func plainValue(text string) string {
 	switch {
-	case text == "", text == "null", operator(text), strings.ContainsAny(text, special), !printable(text),
+	case text == "", text == "null", operator(text), strings.ContainsAny(text, special), !legible(text),
 		strings.IndexByte("<>=", text[0]) >= 0, text[0] == '-' && !lexicon.IsNumber(text):
 		return quoted(text)
 	}
@@ -189,7 +191,7 @@ const special = `"()*`
 
 func operator(s string) bool { return s == "AND" || s == "OR" || s == "NOT" }
 
-func printable(s string) bool {
+func legible(s string) bool {
 	for _, r := range s {
 		if unicode.IsSpace(r) || unicode.IsControl(r) || r == utf8.RuneError {
 			return false

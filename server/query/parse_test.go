@@ -204,10 +204,8 @@ func TestWhatAQueryMeans(t *testing.T) {
 		`type: "x" OR) ~"" -`:      "!1:5 11:2 13:1 15:3",
 	} {
 		n, violations := Parse(testSchema(), "q", q)
-		got := ""
-		if len(violations) > 0 {
-			got = "!" + told(t, q, violations)
-		} else {
+		got := "!" + told(t, q, violations)
+		if len(violations) == 0 {
 			got = Format(n)
 		}
 		if got != want {

@@ -197,8 +197,13 @@ func genTree(depth int) *rapid.Generator[*tree] {
 
 func genPath() *rapid.Generator[[]lexicon.Step] {
 	return rapid.SliceOfN(rapid.SampledFrom([]lexicon.Step{
-		{Name: "a", Index: -1}, {Name: "b", Index: -1}, {Name: "", Index: -1}, {Name: "a.b", Index: -1},
-		{Element: true, Index: -1}, {Element: true, Index: 0}, {Element: true, Index: 1},
+		{Name: "a", Index: -1},
+		{Name: "b", Index: -1},
+		{Name: "", Index: -1},
+		{Name: "a.b", Index: -1},
+		{Element: true, Index: -1},
+		{Element: true, Index: 0},
+		{Element: true, Index: 1},
 	}), 0, 3)
 }
 
