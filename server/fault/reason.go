@@ -53,7 +53,6 @@ const (
 	ReasonNameTaken              = "NAME_TAKEN"
 	ReasonLimitReached           = "LIMIT_REACHED"
 	ReasonInvalidParameter       = "INVALID_PARAMETER"
-	ReasonUnsupportedQuery       = "UNSUPPORTED_QUERY_SYNTAX"
 	ReasonInvalidQuery           = "INVALID_QUERY"
 	ReasonUnknownField           = "UNKNOWN_FIELD"
 	ReasonEmptyQuery             = "EMPTY_QUERY"
