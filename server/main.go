@@ -27,6 +27,8 @@ type commands struct {
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, under a lock."`
 	Token       tokenCommand       `cmd:"" help:"API tokens."`
 	Consumer    consumerCommand    `cmd:"" help:"Decisions about a consumer."`
+	Reindex     reindexCommand     `cmd:"" help:"Build the index of identifiers of events that have none, beside a product that may be running."`
+	Check       checkCommand       `cmd:"" help:"Compare what is derived from events with the events."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Exit 0 when the local server is ready, 1 when it is not."`
 	Config      configCommand      `cmd:"" help:"Print the effective configuration, secrets redacted."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
@@ -131,6 +133,37 @@ type resumeConsumerCommand struct {
 
 func (c resumeConsumerCommand) Run(p *process) error {
 	return app.ResumeConsumer(p.ctx, p.cfg, p.out, c.Consumer, c.Reason)
+}
+
+// days are a part of what is stored, by UTC day.
+type days struct {
+	From  time.Time `help:"The first day, such as 2026-03-01 (UTC); the oldest by default." format:"2006-01-02"`
+	Until time.Time `help:"The last day; the newest by default." format:"2006-01-02"`
+}
+
+func (d days) window() app.Days { return app.Days{From: d.From, Until: d.Until} }
+
+type reindexCommand struct {
+	days
+	Rebuild bool   `help:"Make the blocks that are there again, too."`
+	Reason  string `help:"Why, for the record." default:"run on the command line"`
+}
+
+func (c reindexCommand) Run(p *process) error {
+	return app.ReindexBlocks(p.ctx, p.cfg, p.out, app.Reindex{Days: c.window(), Rebuild: c.Rebuild, Reason: c.Reason})
+}
+
+type checkCommand struct {
+	Blocks checkBlocksCommand `cmd:"" help:"The index of identifiers: that every event is in it, and found by its identifiers. Exit 1 where not."`
+}
+
+type checkBlocksCommand struct {
+	days
+	Samples int `help:"Events of each block whose identifiers are looked up." default:"10"`
+}
+
+func (c checkBlocksCommand) Run(p *process) error {
+	return app.CheckBlocks(p.ctx, p.cfg, p.out, c.window(), c.Samples)
 }
 
 type healthcheckCommand struct{}

@@ -29,3 +29,32 @@ INSERT INTO event_block (day, log, partition, version, from_commit, through_comm
     keys, lists, places)
 VALUES (@day, @log, @partition, @version, @from_commit, @through_commit, @rows, @entries, @buckets, @base_offset, @last_offset,
     @keys, @lists, @places);
+
+-- name: BlockGaps :many
+SELECT * FROM block_gap ORDER BY log, partition;
+
+-- name: RemoveBlockGap :execrows
+-- Unless it has grown meanwhile.
+DELETE FROM block_gap WHERE log = @log AND partition = @partition AND through_commit = @through_commit;
+
+-- name: SeriesBlocks :many
+SELECT from_commit, through_commit, rows, made_at FROM event_block
+ WHERE day = @day AND log = @log AND partition = @partition AND version = @version
+ ORDER BY from_commit;
+
+-- name: SomeRowOfCommits :one
+SELECT EXISTS (SELECT FROM event
+ WHERE occurred_at >= @day_from AND occurred_at < @day_until AND log = @log AND partition = @partition
+   AND commit > @above AND commit <= @through);
+
+-- name: CountRowsOfCommits :one
+SELECT count(*) FROM event
+ WHERE occurred_at >= @day_from AND occurred_at < @day_until AND log = @log AND partition = @partition
+   AND commit > @above AND commit <= @through;
+
+-- name: MakeBlockDay :exec
+SELECT ensure_day('event_block', @day::date);
+
+-- name: ReadBlock :one
+SELECT rows, entries, buckets, base_offset, keys, lists, places FROM event_block
+ WHERE day = @day AND log = @log AND partition = @partition AND version = @version AND from_commit = @from_commit;

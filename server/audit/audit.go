@@ -26,6 +26,7 @@ const (
 	ActionAdoptTopic        = "consumer.adoptTopic"
 	ActionMoveConsumer      = "consumer.move"
 	ActionResumeConsumer    = "consumer.resume"
+	ActionReindex           = "blocks.reindex"
 	ActionSavedSearchShare  = "savedSearch.share"
 	ActionSavedSearchChange = "savedSearch.change"
 	ActionSavedSearchDelete = "savedSearch.delete"
@@ -36,7 +37,7 @@ func Actions() []string {
 	return []string{
 		ActionSignIn, ActionSignOut, ActionSignOutEverywhere, ActionRolesChanged,
 		ActionTokenCreate, ActionTokenRevoke, ActionAuditExport, ActionAdoptTopic,
-		ActionMoveConsumer, ActionResumeConsumer,
+		ActionMoveConsumer, ActionResumeConsumer, ActionReindex,
 		ActionSavedSearchShare, ActionSavedSearchChange, ActionSavedSearchDelete,
 	}
 }

@@ -2,6 +2,9 @@ package consume
 
 import (
 	"context"
+	"strings"
+
+	"oriel/server/reindex"
 )
 
 // settle waits until every checkpoint of the newest log is at its partition's end, and checks what must
@@ -48,6 +51,35 @@ func (r *rig) invariants() {
 		if n := r.count(sql); n != 0 {
 			r.t.Errorf("%s: broken %d times\n%s", what, n, r.picture())
 		}
+	}
+	r.findable()
+}
+
+// findable looks the identifiers of events up in their blocks.
+func (r *rig) findable() {
+	r.t.Helper()
+	x, err := reindex.New(r.t.Context(), r.pool)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	c, err := x.Check(r.t.Context(), reindex.Window{}, 20, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if len(c.Wrong) > 0 {
+		r.t.Errorf("blocks and events differ: %s\n%s", strings.Join(c.Wrong, "\n"), r.picture())
+	}
+}
+
+// rebuild makes all blocks again, where a test has changed the events.
+func (r *rig) rebuild() {
+	r.t.Helper()
+	x, err := reindex.New(r.t.Context(), r.pool)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if _, err := x.Run(r.t.Context(), reindex.Options{Rebuild: true}, nil); err != nil {
+		r.t.Fatal(err)
 	}
 }
 

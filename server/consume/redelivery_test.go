@@ -47,6 +47,7 @@ func TestWhatWasMetBeforeIsNotInsertedAgain(t *testing.T) {
 	r.exec(`UPDATE rollup_quarter r SET n = n - 1 FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d
 		WHERE e.id = 'p0-00123' AND (r.dimension, r.value) = (d.dimension, d.value) AND r.bucket = date_bin('15 minutes', e.occurred_at, '2000-01-01 00:00+00')`)
 	r.exec("DELETE FROM event WHERE id = 'p0-00123'")
+	r.rebuild()
 	r.exec("UPDATE ledger SET stored = stored - 1, dead = dead + 1 WHERE commit = (SELECT commit FROM ledger WHERE from_offset <= 123 AND to_offset > 123 AND stored > 0 LIMIT 1)")
 	r.produce(series(0, 400, 10)...)
 	if _, err := r.move(0, 100, nil); err != nil {

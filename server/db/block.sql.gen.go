@@ -8,7 +8,33 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
+
+const blockGaps = `-- name: BlockGaps :many
+SELECT log, partition, through_commit FROM block_gap ORDER BY log, partition
+`
+
+func (q *Queries) BlockGaps(ctx context.Context) ([]BlockGap, error) {
+	rows, err := q.db.Query(ctx, blockGaps)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BlockGap
+	for rows.Next() {
+		var i BlockGap
+		if err := rows.Scan(&i.Log, &i.Partition, &i.ThroughCommit); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
 
 const blocks = `-- name: Blocks :many
 SELECT b.day, b.log, b.partition, b.version, b.from_commit, b.through_commit, b.rows, b.entries, b.base_offset, b.last_offset,
@@ -65,6 +91,35 @@ func (q *Queries) Blocks(ctx context.Context) ([]BlocksRow, error) {
 		return nil, err
 	}
 	return items, nil
+}
+
+const countRowsOfCommits = `-- name: CountRowsOfCommits :one
+SELECT count(*) FROM event
+ WHERE occurred_at >= $1 AND occurred_at < $2 AND log = $3 AND partition = $4
+   AND commit > $5 AND commit <= $6
+`
+
+type CountRowsOfCommitsParams struct {
+	DayFrom   time.Time
+	DayUntil  time.Time
+	Log       int16
+	Partition int32
+	Above     int64
+	Through   int64
+}
+
+func (q *Queries) CountRowsOfCommits(ctx context.Context, arg CountRowsOfCommitsParams) (int64, error) {
+	row := q.db.QueryRow(ctx, countRowsOfCommits,
+		arg.DayFrom,
+		arg.DayUntil,
+		arg.Log,
+		arg.Partition,
+		arg.Above,
+		arg.Through,
+	)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const deleteBlocks = `-- name: DeleteBlocks :execrows
@@ -149,6 +204,157 @@ SELECT pg_advisory_xact_lock(hashtextextended('oriel.event_block', 0))
 func (q *Queries) LockBlocks(ctx context.Context) error {
 	_, err := q.db.Exec(ctx, lockBlocks)
 	return err
+}
+
+const makeBlockDay = `-- name: MakeBlockDay :exec
+SELECT ensure_day('event_block', $1::date)
+`
+
+func (q *Queries) MakeBlockDay(ctx context.Context, day pgtype.Date) error {
+	_, err := q.db.Exec(ctx, makeBlockDay, day)
+	return err
+}
+
+const readBlock = `-- name: ReadBlock :one
+SELECT rows, entries, buckets, base_offset, keys, lists, places FROM event_block
+ WHERE day = $1 AND log = $2 AND partition = $3 AND version = $4 AND from_commit = $5
+`
+
+type ReadBlockParams struct {
+	Day        time.Time
+	Log        int16
+	Partition  int32
+	Version    int16
+	FromCommit int64
+}
+
+type ReadBlockRow struct {
+	Rows       int32
+	Entries    int32
+	Buckets    int32
+	BaseOffset int64
+	Keys       []byte
+	Lists      []byte
+	Places     []byte
+}
+
+func (q *Queries) ReadBlock(ctx context.Context, arg ReadBlockParams) (ReadBlockRow, error) {
+	row := q.db.QueryRow(ctx, readBlock,
+		arg.Day,
+		arg.Log,
+		arg.Partition,
+		arg.Version,
+		arg.FromCommit,
+	)
+	var i ReadBlockRow
+	err := row.Scan(
+		&i.Rows,
+		&i.Entries,
+		&i.Buckets,
+		&i.BaseOffset,
+		&i.Keys,
+		&i.Lists,
+		&i.Places,
+	)
+	return i, err
+}
+
+const removeBlockGap = `-- name: RemoveBlockGap :execrows
+DELETE FROM block_gap WHERE log = $1 AND partition = $2 AND through_commit = $3
+`
+
+type RemoveBlockGapParams struct {
+	Log           int16
+	Partition     int32
+	ThroughCommit int64
+}
+
+// Unless it has grown meanwhile.
+func (q *Queries) RemoveBlockGap(ctx context.Context, arg RemoveBlockGapParams) (int64, error) {
+	result, err := q.db.Exec(ctx, removeBlockGap, arg.Log, arg.Partition, arg.ThroughCommit)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
+}
+
+const seriesBlocks = `-- name: SeriesBlocks :many
+SELECT from_commit, through_commit, rows, made_at FROM event_block
+ WHERE day = $1 AND log = $2 AND partition = $3 AND version = $4
+ ORDER BY from_commit
+`
+
+type SeriesBlocksParams struct {
+	Day       time.Time
+	Log       int16
+	Partition int32
+	Version   int16
+}
+
+type SeriesBlocksRow struct {
+	FromCommit    int64
+	ThroughCommit int64
+	Rows          int32
+	MadeAt        time.Time
+}
+
+func (q *Queries) SeriesBlocks(ctx context.Context, arg SeriesBlocksParams) ([]SeriesBlocksRow, error) {
+	rows, err := q.db.Query(ctx, seriesBlocks,
+		arg.Day,
+		arg.Log,
+		arg.Partition,
+		arg.Version,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SeriesBlocksRow
+	for rows.Next() {
+		var i SeriesBlocksRow
+		if err := rows.Scan(
+			&i.FromCommit,
+			&i.ThroughCommit,
+			&i.Rows,
+			&i.MadeAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const someRowOfCommits = `-- name: SomeRowOfCommits :one
+SELECT EXISTS (SELECT FROM event
+ WHERE occurred_at >= $1 AND occurred_at < $2 AND log = $3 AND partition = $4
+   AND commit > $5 AND commit <= $6)
+`
+
+type SomeRowOfCommitsParams struct {
+	DayFrom   time.Time
+	DayUntil  time.Time
+	Log       int16
+	Partition int32
+	Above     int64
+	Through   int64
+}
+
+func (q *Queries) SomeRowOfCommits(ctx context.Context, arg SomeRowOfCommitsParams) (bool, error) {
+	row := q.db.QueryRow(ctx, someRowOfCommits,
+		arg.DayFrom,
+		arg.DayUntil,
+		arg.Log,
+		arg.Partition,
+		arg.Above,
+		arg.Through,
+	)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const takeBlocks = `-- name: TakeBlocks :many

@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+type BlockGap struct {
+	Log           int16
+	Partition     int32
+	ThroughCommit int64
+}
+
 type Event struct {
 	OccurredAt      time.Time
 	Log             int16
@@ -35,6 +41,24 @@ type Event struct {
 	RecordKey       []byte
 	Headers         [][]byte
 	Data            []byte
+}
+
+type EventBlock struct {
+	Day           time.Time
+	Log           int16
+	Partition     int32
+	FromCommit    int64
+	ThroughCommit int64
+	Version       int16
+	Rows          int32
+	Entries       int32
+	Buckets       int32
+	BaseOffset    int64
+	LastOffset    int64
+	Keys          []byte
+	Lists         []byte
+	Places        []byte
+	MadeAt        time.Time
 }
 
 type SavedSearch struct {
