@@ -122,7 +122,7 @@ func (a *analyst) histogram(ctx context.Context, params url.Values) (string, err
 // ask puts every question and prints how long the answers took.
 func ask(ctx context.Context, o options, s *stage, f *filling, out io.Writer, goals *goal.Sheet) error {
 	a := &analyst{
-		svc: search.New(s.pool, retention, s.log, prometheus.NewRegistry()),
+		svc: search.New(s.pool, search.Config{Retention: retention}, s.log, prometheus.NewRegistry()),
 		rng: rand.New(rand.NewPCG(3, 3)), f: f,
 	}
 	var err error

@@ -20,9 +20,9 @@ import (
 	"oriel/server/fault"
 	"oriel/server/httpapi"
 	"oriel/server/kafka"
-	"oriel/server/schema"
 	"oriel/server/query"
 	"oriel/server/saved"
+	"oriel/server/schema"
 	"oriel/server/search"
 	"oriel/server/spa"
 	"oriel/server/telemetry"
@@ -142,7 +142,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		if err != nil {
 			return nil, err
 		}
-		deps.Search = search.New(read, time.Duration(cfg.Store.Retention), log, reg)
+		deps.Search = search.New(read, search.Config{Retention: time.Duration(cfg.Store.Retention)}, log, reg)
 		deps.Saved = saved.New(pool, query.Schema{Facets: facetFields()}, reg)
 		dist, err := fs.Sub(oriel.Frontend, "frontend/dist")
 		if err != nil {

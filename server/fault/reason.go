@@ -56,6 +56,7 @@ const (
 	ReasonInvalidQuery           = "INVALID_QUERY"
 	ReasonUnknownField           = "UNKNOWN_FIELD"
 	ReasonEmptyQuery             = "EMPTY_QUERY"
+	ReasonPrefixTooShort         = "PREFIX_TOO_SHORT"
 	ReasonInvalidPageToken       = "INVALID_PAGE_TOKEN"
 	ReasonSnapshotExpired        = "SNAPSHOT_EXPIRED"
 	ReasonSnapshotTooOld         = "SNAPSHOT_TOO_OLD"

@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"oriel/server/query"
 )
 
 // The plans, a closed set.
@@ -11,6 +13,7 @@ const (
 	planNone       = "none"
 	planOrdered    = "ordered"    // the planner's choice over the window
 	planCandidates = "candidates" // all hits of the words, sorted
+	planKeys       = "keys"       // the index of identifiers, day by day where there are many
 	planDense      = "dense"      // words with many hits: page index, then day by day
 	planWalk       = "walk"       // the page index, a bounded number of rows
 )
@@ -61,8 +64,10 @@ func (l *limits) series() map[string]float64 {
 		"chunk_first_rows": float64(l.firstChunk), "chunk_last_rows": float64(l.lastChunk),
 		"snapshot_seconds": l.age.Seconds(), "snapshot_newer_rows": float64(l.newer),
 		"others_seconds": l.others.Seconds(), "others": MaxOthers,
-		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": MaxValues,
-		"query_bytes": MaxQuery, "query_words": MaxWords, "preview_bytes": previewBytes, "bound_ago_seconds": maxAgo.Seconds(),
+		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": query.MaxValues,
+		"query_bytes": query.MaxQuery, "query_conditions": query.MaxConditions, "preview_bytes": previewBytes,
+		"set": float64(l.set), "set_bytes": float64(l.setBytes), "prefix_words": float64(l.expansions), "count_seconds": l.counting.Seconds(),
+		"standby_wait_seconds": l.catchUp.Seconds(),
 	}
 }
 

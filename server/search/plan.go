@@ -5,24 +5,31 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"oriel/server/query"
 )
 
-// choose is probe and branch: words with few hits are answered by all of them, others by walking in
-// order, and what has no words is left to the planner for as long as the budget lasts.
-func (p *pager) choose(ctx context.Context, drivable bool) error {
-	if p.token != nil && p.token.walk {
+// choose is probe and branch: what an index bounds to few rows is answered by all of them, the rest by
+// walking in order, and what no index of ours bounds is left to the planner for as long as the budget lasts.
+func (p *scan) choose(ctx context.Context) error {
+	if p.walked {
 		return p.walk(ctx, p.view.window)
 	}
-	if drivable {
-		n, err := p.probe(ctx, p.view.window, p.limits.probe)
+	switch r := p.facts.routeOf(p.where); {
+	case r.keyed():
+		return p.keyed(ctx, r)
+	case r != nil:
+		places, few, err := p.probe(ctx, r, p.rest(), p.limits.probe)
 		if err != nil {
 			return err
 		}
-		if n > p.limits.probe {
-			return p.dense(ctx)
+		if !few {
+			return p.dense(ctx, r)
 		}
 		p.ses.plan = planCandidates
-		return p.candidates(ctx, n, p.view.window)
+		return p.visit(ctx, places)
 	}
 	done, err := p.attempt(ctx)
 	if err != nil || done {
@@ -34,46 +41,66 @@ func (p *pager) choose(ctx context.Context, drivable bool) error {
 
 // attempt leaves the plan to the planner for as long as the budget lasts; done is false where that was
 // not enough. What was found until then is kept: rows come in order.
-func (p *pager) attempt(ctx context.Context) (done bool, err error) {
+func (p *scan) attempt(ctx context.Context) (done bool, err error) {
 	p.ses.plan = planOrdered
-	if err := p.ses.within(ctx, p.limits.budget); err != nil {
-		return false, err
-	}
-	if err = p.drain(ctx, p.view.window, fromPlanner); err == nil {
-		return true, p.ses.within(ctx, p.limits.statement)
+	err = p.ses.try(ctx, p.limits.budget, p.limits.statement, func() error { return p.drain(ctx, p.view.window, fromPlanner) })
+	if err == nil {
+		return true, nil
 	}
 	if !cancelled(err) {
 		return false, err
 	}
 	p.deadline = time.Now().Add(p.limits.budget)
-	return false, p.ses.restart(ctx, p.limits.statement)
+	return false, nil
 }
 
-// probe counts the hits of the words as far as one above most. A count that takes too long is above.
-func (p *pager) probe(ctx context.Context, w window, most int) (n int, err error) {
-	if err := p.ses.within(ctx, p.limits.probing); err != nil {
-		return 0, err
-	}
-	sql, args := compileProbe(p.req.Filter.Where, p.view, w, most+1, p.vocabulary)
-	if err := p.ses.QueryRow(ctx, sql, args...).Scan(&n); err != nil {
-		if !cancelled(err) {
-			return 0, fmt.Errorf("probe words: %w", err)
+// probe finds the places of a route that lie in the window and beyond the cut, in order; few says that they
+// are all, no more than most. A search for them that takes too long is one for many.
+func (p *scan) probe(ctx context.Context, r route, w query.Window, most int) (places []key, few bool, err error) {
+	sql, args := compileProbe(r, p.view, w, most+1, p.facts)
+	err = p.ses.try(ctx, p.limits.probing, p.limits.statement, func() error {
+		rows, err := p.ses.Query(ctx, sql, args...)
+		if err != nil {
+			return fmt.Errorf("look for candidates: %w", err)
 		}
-		return most + 1, p.ses.restart(ctx, p.limits.statement)
+		var at time.Time
+		var k key
+		_, err = pgx.ForEachRow(rows, []any{&at, &k.log, &k.partition, &k.offset}, func() error {
+			k.at = at.UnixMicro()
+			places = append(places, k)
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("look for candidates: %w", err)
+		}
+		return nil
+	})
+	switch {
+	case cancelled(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, err
+	case len(places) > most:
+		return nil, false, nil
 	}
-	return n, p.ses.within(ctx, p.limits.statement)
+	return p.inOrder(places), true, nil
 }
 
-// candidates takes the n hits of the words, which are all there are.
-func (p *pager) candidates(ctx context.Context, n int, w window) error {
-	if n == 0 {
-		return nil
+// inOrder sorts places as the scan goes, and drops those that it has passed.
+func (p *scan) inOrder(places []key) []key {
+	if p.at != nil {
+		places = slices.DeleteFunc(places, func(k key) bool { return !p.at.beyond(k, p.backward) })
 	}
-	return p.drain(ctx, w, fromWords)
+	slices.SortFunc(places, key.compare)
+	places = slices.Compact(places)
+	if !p.backward {
+		slices.Reverse(places)
+	}
+	return places
 }
 
 // walk reads the page index in order, whatever the planner would like better.
-func (p *pager) walk(ctx context.Context, w window) error {
+func (p *scan) walk(ctx context.Context, w query.Window) error {
 	p.ses.plan, p.walked = planWalk, true
 	return p.drain(ctx, w, fromPageIndex)
 }
@@ -81,7 +108,7 @@ func (p *pager) walk(ctx context.Context, w window) error {
 // dense answers words with many hits: they may be everywhere, or all on one day. The newest rows of the
 // page index answer the first kind; else each day in turn is answered by all its hits where they are
 // few, and by the page index where they are many.
-func (p *pager) dense(ctx context.Context) error {
+func (p *scan) dense(ctx context.Context, r route) error {
 	p.ses.plan = planDense
 	walk := p.limits.walk
 	p.limits.walk = p.limits.peek
@@ -91,76 +118,82 @@ func (p *pager) dense(ctx context.Context) error {
 		return err
 	}
 	p.stopped = false
-	if selective(p.req.Filter.Where) {
+	if selective(p.where) {
 		if done, err := p.attempt(ctx); err != nil || done {
 			return err
 		}
 		p.ses.plan = planDense
 	}
-	days, err := eventDays(ctx, p.ses)
-	if err != nil {
-		return err
-	}
-	if !p.backward() {
-		slices.Reverse(days)
-	}
-	for _, day := range days {
-		w, ok := p.left(day)
-		if !ok {
-			continue
-		}
-		if time.Now().After(p.deadline) {
-			p.stopped = true
-			return nil
-		}
-		n, err := p.probe(ctx, w, p.limits.dayProbe)
+	return p.daily(ctx, func(w query.Window) error {
+		places, few, err := p.probe(ctx, r, w, p.limits.dayProbe)
 		if err != nil {
 			return err
 		}
-		if n > p.limits.dayProbe {
-			err = p.drain(ctx, w, fromPageIndex)
-		} else {
-			err = p.candidates(ctx, n, w)
+		if !few {
+			return p.drain(ctx, w, fromPageIndex)
 		}
-		if err != nil || p.full() || p.stopped {
+		return p.visit(ctx, places)
+	})
+}
+
+// daily does f for what is left of each day, in order, until enough is found or the budget is spent.
+func (p *scan) daily(ctx context.Context, f func(query.Window) error) error {
+	for i, w := range p.daysLeft() {
+		if i > 0 && time.Now().After(p.deadline) {
+			p.stopped = true
+			return nil
+		}
+		if err := p.passed(w, f(w)); err != nil || p.full() || p.stopped {
 			return err
 		}
-		edge := cutBelow(w.from.Micros)
-		if p.backward() {
-			edge = cutBelow(w.until.Micros)
-		}
-		p.at = &edge
 	}
 	return nil
 }
 
-// selective says whether a field beside the words has an index of its own.
-func selective(where And) bool {
-	return slices.ContainsFunc(where, func(n Node) bool {
-		switch n := n.(type) {
-		case Equal:
-			return true
-		case AtLeast:
-			return n.Rank >= errorRank
-		case Or: // of values of one field
-			return len(n) > 0 && selective(And(n[:1]))
-		default:
-			return false
-		}
-	})
+// passed moves the scan to the end of a window that it has gone through.
+func (p *scan) passed(w query.Window, err error) error {
+	if err != nil || p.full() || p.stopped {
+		return err
+	}
+	edge := cutBelow(w.From.Micros)
+	if p.backward {
+		edge = cutBelow(w.Until.Micros)
+	}
+	p.at = &edge
+	return nil
 }
 
-// left is what of a day lies in the window and beyond the cut.
-func (p *pager) left(day time.Time) (window, bool) {
-	w := window{instantOf(day), instantOf(day.Add(oneDay))}
-	w.from.Micros = max(w.from.Micros, p.view.window.from.Micros)
-	if until := p.view.window.until; until.Given {
-		w.until.Micros = min(w.until.Micros, until.Micros)
+// daysLeft is what of each day lies in the window and beyond the cut, in order.
+func (p *scan) daysLeft() []query.Window {
+	var out []query.Window
+	for _, day := range p.ses.partitions {
+		w := p.rest()
+		w.From.Micros = max(w.From.Micros, day.UnixMicro())
+		if until := day.Add(oneDay).UnixMicro(); !w.Until.Given || w.Until.Micros > until {
+			w.Until = query.Instant{Micros: until, Given: true}
+		}
+		if w.From.Micros < w.Until.Micros {
+			out = append(out, w)
+		}
 	}
-	if p.at != nil && p.backward() {
-		w.from.Micros = max(w.from.Micros, p.at.from())
-	} else if p.at != nil {
-		w.until.Micros = min(w.until.Micros, p.at.until())
+	if !p.backward {
+		slices.Reverse(out)
 	}
-	return w, w.from.Micros < w.until.Micros
+	return out
+}
+
+// rest is what of the window lies beyond the cut.
+func (p *scan) rest() query.Window {
+	w := p.view.window
+	if p.at == nil {
+		return w
+	}
+	if p.backward {
+		w.From.Micros = max(w.From.Micros, p.at.from())
+		return w
+	}
+	if until := p.at.until(); !w.Until.Given || w.Until.Micros > until {
+		w.Until = query.Instant{Micros: until, Given: true}
+	}
+	return w
 }

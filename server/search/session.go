@@ -16,24 +16,26 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// session is one search on one connection: a read-only transaction in READ COMMITTED, so that each
-// statement sees what is committed, and the snapshot's vector decides what of it counts.
+// session is one search on one connection: a read-only transaction in REPEATABLE READ, so that all statements
+// see the same rows and the same index of identifiers, which maintenance rewrites meanwhile.
 type session struct {
-	conn     *pgxpool.Conn
-	timeout  time.Duration // of a statement, as the server knows it
-	plan     string
-	examined int
+	conn       *pgxpool.Conn
+	partitions []time.Time // the days that event has, oldest first
+	plan       string
+	examined   int
 }
 
 // Settings of every search. A filter's cost depends on its values, so a plan made without them may be
 // a thousand times worse: every statement is planned for what it carries.
-const opening = "BEGIN READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL jit = off; SET LOCAL statement_timeout = "
+const opening = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan; " +
+	"SET LOCAL jit = off; SET LOCAL statement_timeout = "
 
-// run does f in a session of a free slot. It is where failures become public.
-func (s *Service) run(ctx context.Context, kind string, f func(context.Context, *session) error) error {
+// run does f in a session of a free slot. It is where failures become public. after is what the server must have
+// stored: what the request's tokens have seen.
+func (s *Service) run(ctx context.Context, kind string, after vector, f func(context.Context, *session) error) error {
 	start := time.Now()
 	ses := &session{plan: planNone}
-	err := s.inSession(ctx, ses, f)
+	err := s.inSession(ctx, ses, after, f)
 	if err == nil {
 		s.metrics.answered(kind, ses.plan, time.Since(start), ses.examined)
 		return nil
@@ -47,7 +49,7 @@ func (s *Service) run(ctx context.Context, kind string, f func(context.Context, 
 	return err
 }
 
-func (s *Service) inSession(ctx context.Context, ses *session, f func(context.Context, *session) error) error {
+func (s *Service) inSession(ctx context.Context, ses *session, after vector, f func(context.Context, *session) error) error {
 	conn, free, err := s.acquire(ctx)
 	if err != nil {
 		return err
@@ -101,7 +103,6 @@ func (ses *session) begin(ctx context.Context, timeout time.Duration) error {
 	if err := ses.exec(ctx, opening+milliseconds(timeout)); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	ses.timeout = timeout
 	return nil
 }
 
@@ -110,24 +111,25 @@ func (ses *session) exec(ctx context.Context, sql string) error {
 	return ses.conn.Conn().PgConn().Exec(ctx, sql).Close()
 }
 
-// within sets how long the following statements may take.
-func (ses *session) within(ctx context.Context, timeout time.Duration) error {
-	if timeout == ses.timeout {
-		return nil
-	}
-	if err := ses.exec(ctx, "SET LOCAL statement_timeout = "+milliseconds(timeout)); err != nil {
+// try does f with another limit of a statement's time. Where that fails, the transaction is as it was before.
+func (ses *session) try(ctx context.Context, timeout, after time.Duration, f func() error) error {
+	if err := ses.exec(ctx, "SAVEPOINT try; SET LOCAL statement_timeout = "+milliseconds(timeout)); err != nil {
 		return fmt.Errorf("set statement timeout: %w", err)
 	}
-	ses.timeout = timeout
-	return nil
-}
-
-// restart begins again after a statement was cancelled.
-func (ses *session) restart(ctx context.Context, timeout time.Duration) error {
-	if err := ses.rollback(ctx); err != nil {
-		return err
+	err := f()
+	if err == nil {
+		if err = ses.exec(ctx, "SET LOCAL statement_timeout = "+milliseconds(after)); err == nil {
+			return nil
+		}
 	}
-	return ses.begin(ctx, timeout)
+	if ctx.Err() != nil {
+		return err // the connection is closed with it
+	}
+	undo := ses.exec(ctx, "ROLLBACK TO try")
+	if cancelled(undo) { // by the very limit that it takes back
+		undo = ses.exec(ctx, "ROLLBACK TO try")
+	}
+	return errors.Join(err, undo)
 }
 
 func (ses *session) rollback(ctx context.Context) error {
