@@ -163,10 +163,6 @@ func (s *Service) Context(ctx context.Context, name string, params url.Values) (
 	panic("outline")
 }
 
-// Export prepares GET /v1/events:export: format (ndjson or csv), columns (of csv), snapshot and the filter.
-// Errors that can be known before the first byte are returned here. Whoever has one closes it.
-func (s *Service) Export(ctx context.Context, params url.Values) (*Export, error) { panic("outline") }
-
 // match is one event of a set, with what facets and histograms are made of.
 type match struct {
 	key                   key

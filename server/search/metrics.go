@@ -64,6 +64,8 @@ func (l *limits) series() map[string]float64 {
 		"chunk_first_rows": float64(l.firstChunk), "chunk_last_rows": float64(l.lastChunk),
 		"snapshot_seconds": l.age.Seconds(), "snapshot_newer_rows": float64(l.newer),
 		"others_seconds": l.others.Seconds(), "others": MaxOthers,
+		"exports": exportsAtOnce, "export_page": exportPage, "export_chunk_bytes": exportChunk, "export_columns": maxColumns,
+		"export_patience_seconds": exportPatience.Seconds(), "export_snapshot_seconds": exportAge.Seconds(),
 		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": query.MaxValues,
 		"query_bytes": query.MaxQuery, "query_conditions": query.MaxConditions, "preview_bytes": previewBytes,
 		"set": float64(l.set), "set_bytes": float64(l.setBytes), "prefix_words": float64(l.expansions), "count_seconds": l.counting.Seconds(),

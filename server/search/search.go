@@ -97,6 +97,7 @@ type Service struct {
 	slots     chan struct{}
 	topics    *topics
 	sets      *sets
+	exports   *exports
 	now       func() time.Time // what relative bounds and ages are measured by
 }
 
@@ -108,7 +109,7 @@ func New(pool *pgxpool.Pool, cfg Config, log *slog.Logger, reg prometheus.Regist
 	}
 	return &Service{
 		pool: pool, primary: cfg.Primary, retention: cfg.Retention, schema: query.Schema{Facets: cfg.Facets}, log: log,
-		metrics: newMetrics(reg, l), limits: l, topics: &topics{}, sets: newSets(l.setBytes),
+		metrics: newMetrics(reg, l), limits: l, topics: &topics{}, exports: newExports(reg), sets: newSets(l.setBytes),
 		slots: make(chan struct{}, l.slots), now: time.Now,
 	}
 }
