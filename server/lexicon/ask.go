@@ -165,6 +165,7 @@ type Beginning struct {
 	Leaves []string // folded; the last is what a word begins with, the others are whole
 	Whole  bool     // the last is whole too, as something else stands behind it
 	Number string   // what the canonical spelling of a number begins with; "" where that is Leaves[0] or none
+	Terms  bool     // the last goes on as a word of the vocabulary, not as an identifier: it consists of letters
 }
 
 // CompileBeginning reads a prefix. Empty Leaves: there is nothing to look for.
@@ -177,6 +178,7 @@ func CompileBeginning(text string) Beginning {
 	}
 	if n := len(b.Leaves); n > 0 {
 		b.Whole = !bytes.HasSuffix(folded, sp.leaves[n-1].text)
+		b.Terms = !b.Whole && sp.leaves[n-1].kind&(digitLeaf|cjkLeaf) == 0
 		if f := string(folded); (isDigit(f[0]) || f[0] == '-') && (n > 1 || f != b.Leaves[0]) {
 			b.Number = f
 		}
@@ -196,7 +198,7 @@ func (m *Matcher) Begins(b Beginning) bool {
 		if b.Number != "" && l.kind&numberLeaf != 0 && hasPrefix(l.text, b.Number) {
 			return true
 		}
-		if !hasPrefix(l.text, last) || b.Whole && len(l.text) != len(last) {
+		if !hasPrefix(l.text, last) || b.Whole && len(l.text) != len(last) || b.Terms && !leafVocabulary(l) {
 			continue
 		}
 		// The words before it are of the same value.

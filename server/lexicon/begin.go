@@ -23,15 +23,10 @@ func endsIn(folded, leaf []byte) bool {
 	return len(folded) >= len(leaf) && string(folded[len(folded)-len(leaf):]) == string(leaf)
 }
 
-// Term is the beginning of the terms that the last word of a prefix stands for. It is a word's only where it
-// consists of letters: what has digits in it goes on as an identifier, which is no term.
+// Term is the beginning of the terms that the last word of a prefix stands for, which are all that it stands
+// for; ok is false where identifiers may begin so, or what is no term.
 func (b Beginning) Term() (low string, ok bool) {
-	if len(b.Leaves) == 0 || b.Whole {
-		return "", false
-	}
-	var sp splitter
-	sp.text([]byte(b.Leaves[len(b.Leaves)-1]))
-	if len(sp.leaves) != 1 || sp.leaves[0].kind&(digitLeaf|cjkLeaf) != 0 {
+	if !b.Terms {
 		return "", false
 	}
 	return b.Leaves[len(b.Leaves)-1], true

@@ -135,31 +135,8 @@ func (e *Export) Close() { e.close() }
 // must not be closed as a whole one; NDJSON says so in its trailer.
 func (e *Export) Write(ctx context.Context, w io.Writer) error { return e.write(ctx, w) }
 
-// Count counts the events of a filter; params are the raw query parameters of GET /v1/events:count. With
-// newerThan=<snapshot> it counts those that were stored since that snapshot, within its bounds.
-func (s *Service) Count(ctx context.Context, params url.Values) (*Count, error) { panic("outline") }
-
-// Facets answers GET /v1/events:facets: field (repeatable; all by default), limit (1 to 100, 10 by default),
-// contains (looks for values, of one field).
-func (s *Service) Facets(ctx context.Context, params url.Values) (*Facets, error) { panic("outline") }
-
-// Histogram answers GET /v1/events:histogram: zone (IANA name, UTC by default), buckets (1 to 120, 60 by
-// default), interval (one of Histogram.Interval; chosen by default), splitBy (a facet field or severity).
-func (s *Service) Histogram(ctx context.Context, params url.Values) (*Histogram, error) {
-	panic("outline")
-}
-
-// Fields answers GET /v1/events:fields: contains (part of the name), field (statistics of one), limit.
-func (s *Service) Fields(ctx context.Context, params url.Values) (*Fields, error) { panic("outline") }
-
 // Suggest answers GET /v1/events:suggest: text, position (in characters, at the end by default).
 func (s *Service) Suggest(ctx context.Context, params url.Values) (*Suggestions, error) {
-	panic("outline")
-}
-
-// Context answers GET /v1/events/{event}/context: time, by (subject, source, trace, all), before and after
-// (0 to 100, 10 by default), the filter parameters as further conditions, and pageToken.
-func (s *Service) Context(ctx context.Context, name string, params url.Values) (*Neighbours, error) {
 	panic("outline")
 }
 

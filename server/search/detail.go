@@ -18,6 +18,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+const acceptedName = "{source}:{id}, every byte of either outside A-Za-z0-9-._~ percent-encoded"
+
 // MaxOthers is how many other times of one identity an event lists.
 const MaxOthers = 20
 
@@ -30,8 +32,7 @@ func (s *Service) Get(ctx context.Context, name string, params url.Values) (*Det
 	dec := &decoder{params: params}
 	source, id, ok := cloudevents.ParseName(name)
 	if !ok {
-		dec.invalid("event", name, "{source}:{id}, every byte of either outside A-Za-z0-9-._~ percent-encoded",
-			"The event's name is not written as {source}:{id}, escaped.")
+		dec.invalid("event", name, acceptedName, "The event's name is not written as {source}:{id}, escaped.")
 	}
 	dec.unknown(ofEvent, parametersOfEvent)
 	at := dec.time("time")

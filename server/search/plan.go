@@ -2,11 +2,8 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"oriel/server/query"
 )
@@ -17,10 +14,21 @@ func (p *scan) choose(ctx context.Context) error {
 	if p.walked {
 		return p.walk(ctx, p.view.window)
 	}
-	switch r := p.facts.routeOf(p.where); {
-	case r.keyed():
+	r := p.facts.routeOf(p.where)
+	if r.keyed() {
 		return p.keyed(ctx, r)
-	case r != nil:
+	}
+	if p.view.arrivedOnly {
+		places, few, err := p.arrivals(ctx, p.limits.probe)
+		if err != nil {
+			return err
+		}
+		if few {
+			p.ses.plan = planCandidates
+			return p.visit(ctx, places)
+		}
+	}
+	if r != nil {
 		places, few, err := p.probe(ctx, r, p.rest(), p.limits.probe)
 		if err != nil {
 			return err
@@ -55,35 +63,10 @@ func (p *scan) attempt(ctx context.Context) (done bool, err error) {
 }
 
 // probe finds the places of a route that lie in the window and beyond the cut, in order; few says that they
-// are all, no more than most. A search for them that takes too long is one for many.
+// are all, no more than most.
 func (p *scan) probe(ctx context.Context, r route, w query.Window, most int) (places []key, few bool, err error) {
 	sql, args := compileProbe(r, p.view, w, most+1, p.facts)
-	err = p.ses.try(ctx, p.limits.probing, p.limits.statement, func() error {
-		rows, err := p.ses.Query(ctx, sql, args...)
-		if err != nil {
-			return fmt.Errorf("look for candidates: %w", err)
-		}
-		var at time.Time
-		var k key
-		_, err = pgx.ForEachRow(rows, []any{&at, &k.log, &k.partition, &k.offset}, func() error {
-			k.at = at.UnixMicro()
-			places = append(places, k)
-			return nil
-		})
-		if err != nil {
-			return fmt.Errorf("look for candidates: %w", err)
-		}
-		return nil
-	})
-	switch {
-	case cancelled(err):
-		return nil, false, nil
-	case err != nil:
-		return nil, false, err
-	case len(places) > most:
-		return nil, false, nil
-	}
-	return p.inOrder(places), true, nil
+	return p.findPlaces(ctx, sql, args, most)
 }
 
 // inOrder sorts places as the scan goes, and drops those that it has passed.

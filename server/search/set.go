@@ -14,6 +14,7 @@ func (s *Service) set(ctx context.Context, ses *session, where query.And, v *vie
 
 func (s *Service) findSet(ctx context.Context, ses *session, where query.And, v *view) (*set, error) {
 	p := scan{Service: s, limits: s.limits, ses: ses, where: where, view: v, most: s.limits.set, brief: true}
+	p.limits.probe = max(p.limits.probe, p.limits.set)
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}
