@@ -5,3 +5,7 @@ SELECT c.log, c.partition, c.commits, coalesce(f.commits, 0)::bigint AS folded
   LEFT JOIN rollup_fold f ON f.log = c.log AND f.partition = c.partition
  WHERE c.consumer = 'store'
  ORDER BY c.log, c.partition;
+
+-- name: PathsOfTypes :many
+-- The paths that were ever seen in the data of some types, and what kinds of values were there.
+SELECT path, bit_or(kinds)::smallint AS kinds FROM type_path WHERE type = ANY (@types::text[]) GROUP BY path ORDER BY path LIMIT @most;

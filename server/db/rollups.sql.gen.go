@@ -9,6 +9,41 @@ import (
 	"context"
 )
 
+const pathsOfTypes = `-- name: PathsOfTypes :many
+SELECT path, bit_or(kinds)::smallint AS kinds FROM type_path WHERE type = ANY ($1::text[]) GROUP BY path ORDER BY path LIMIT $2
+`
+
+type PathsOfTypesParams struct {
+	Types []string
+	Most  int32
+}
+
+type PathsOfTypesRow struct {
+	Path  string
+	Kinds int16
+}
+
+// The paths that were ever seen in the data of some types, and what kinds of values were there.
+func (q *Queries) PathsOfTypes(ctx context.Context, arg PathsOfTypesParams) ([]PathsOfTypesRow, error) {
+	rows, err := q.db.Query(ctx, pathsOfTypes, arg.Types, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []PathsOfTypesRow
+	for rows.Next() {
+		var i PathsOfTypesRow
+		if err := rows.Scan(&i.Path, &i.Kinds); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const rollupProgress = `-- name: RollupProgress :many
 SELECT c.log, c.partition, c.commits, coalesce(f.commits, 0)::bigint AS folded
   FROM checkpoint c

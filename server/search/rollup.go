@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -22,8 +21,11 @@ const (
 // rollupDelta is how many rows may lie between a view and what the rollups hold.
 const rollupDelta = 100_000
 
-// errRollupDelta says that more rows than that lie between them.
-var errRollupDelta = errors.New("too many events were stored between the snapshot and the rollups")
+// More rows than that lie between them: either the view is old, or what is stored was not folded for long.
+var (
+	errRollupDelta  = errors.New("too many events were stored since the snapshot")
+	errRollupBehind = errors.New("too many events are not in the hours yet")
+)
 
 // rollupRead is a question to the rollups: the events of a window by bucket and by the values of dimensions.
 type rollupRead struct {
@@ -80,7 +82,7 @@ func readRollups(ctx context.Context, ses *session, q *rollupRead) ([]rollupRow,
 	u := units{days: true, hours: true, minutes: q.minutes()}
 	rows, err := q.read(ctx, ses, progress, u)
 	// Hours that are far behind are passed over where the quarters alone are not too many.
-	if errors.Is(err, errRollupDelta) && (q.minutes() || q.window.until-q.window.from <= 3*microsPerDay) {
+	if errors.Is(err, errRollupBehind) && (q.minutes() || q.window.until-q.window.from <= 3*microsPerDay) {
 		u.days, u.hours = false, false
 		rows, err = q.read(ctx, ses, progress, u)
 	}
@@ -101,8 +103,12 @@ func (q *rollupRead) read(ctx context.Context, ses *session, progress []db.Rollu
 			return nil, fmt.Errorf("read a rollup: %w", err)
 		}
 		if r.dimension == "" {
-			if r.n > int64(q.bound()) {
+			switch {
+			case r.n+r.errors <= int64(q.bound()):
+			case r.n > 0: // of those that are newer
 				return nil, errRollupDelta
+			default:
+				return nil, errRollupBehind
 			}
 			continue
 		}
@@ -163,7 +169,7 @@ type difference struct {
 func (q *rollupRead) differences(progress []db.RollupProgressRow, held func(db.RollupProgressRow) int64) []difference {
 	var out []difference
 	for _, r := range progress {
-		seen, has := q.vector.at(r.Log, r.Partition), held(r)
+		seen, has := q.vector.of(r.Log, r.Partition), held(r)
 		switch {
 		case has < seen:
 			out = append(out, difference{r.Log, r.Partition, has, seen, 1})
@@ -172,17 +178,6 @@ func (q *rollupRead) differences(progress []db.RollupProgressRow, held func(db.R
 		}
 	}
 	return out
-}
-
-// at is the commits of a partition.
-func (v vector) at(log int16, partition int32) int64 {
-	i, ok := slices.BinarySearchFunc(v, progress{log: log, partition: partition}, func(a, b progress) int {
-		return vector{a, b}.compare(0, 1)
-	})
-	if !ok {
-		return 0
-	}
-	return v[i].commits
 }
 
 // rollupParts collects the parts of a statement.
@@ -257,7 +252,7 @@ func (p *rollupParts) delta(name string, r runs, of []difference) {
 		in+" OFFSET 0) e LIMIT "+p.param(p.q.bound()+1, "bigint")+")")
 	p.parts = append(p.parts, "SELECT e.occurred_at, d.dimension, d.value, e.weight, CASE WHEN e.severity >= 6 THEN e.weight ELSE 0 END FROM "+
 		name+" e, "+p.counted())
-	p.sizes = append(p.sizes, " UNION ALL SELECT 0, '', '', count(*), 0 FROM "+name)
+	p.sizes = append(p.sizes, " UNION ALL SELECT 0, '', '', count(*) FILTER (WHERE weight < 0), count(*) FILTER (WHERE weight > 0) FROM "+name)
 }
 
 // rows adds the rows of a span in the view.

@@ -1,6 +1,9 @@
 package search
 
-import "time"
+import (
+	"time"
+	_ "time/tzdata" // the machine may have no zones, or old ones
+)
 
 // interval is a unit of a histogram: a fixed step of the clock, or days or months of the calendar.
 type interval struct {
