@@ -43,14 +43,7 @@ func BenchmarkBuild(b *testing.B) {
 			})
 		}
 	}
-	dir := os.Getenv("ORIEL_WEBHOOKS")
-	if dir == "" {
-		dir = "../../" + webhooks.DefaultDir
-	}
-	set, err := webhooks.Load(dir)
-	if err != nil {
-		b.Skipf("NOT RUN: %v", err)
-	}
+	set := hooks(b)
 	for _, n := range []int{500, 4096, 11_000} {
 		b.Run(fmt.Sprintf("webhooks/%d rows", n), func(b *testing.B) {
 			rng := rand.New(rand.NewPCG(1, 2))
@@ -101,16 +94,42 @@ func BenchmarkProbe(b *testing.B) {
 }
 
 func BenchmarkMerge(b *testing.B) {
-	g := events.New(rand.New(rand.NewPCG(1, 2)), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), 4)
-	rows, _ := real(b, 65_536, func(int) events.Event { return g.Next() })
+	b.Run("events of 650 bytes", func(b *testing.B) {
+		g := events.New(rand.New(rand.NewPCG(1, 2)), time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), 4)
+		rows, _ := real(b, 65_536, func(int) events.Event { return g.Next() })
+		merge(b, rows)
+	})
+	b.Run("webhooks", func(b *testing.B) {
+		set, rng := hooks(b), rand.New(rand.NewPCG(1, 2))
+		rows, _ := real(b, 11_000, func(i int) events.Event { return set.Varied(rng, time.Date(2026, 11, 1, 0, 0, i, 0, time.UTC)) })
+		merge(b, rows)
+	})
+}
+
+func merge(b *testing.B, rows []block.Row) {
 	var parts []*block.Block
-	for i := 0; i < len(rows); i += 2048 {
-		part, err := block.Build(rows[i : i+2048])
+	for i := 0; i < len(rows); i += 500 {
+		part, err := block.Build(rows[i:min(i+500, len(rows))])
 		must(b, err)
 		parts = append(parts, part)
 	}
+	b.ReportAllocs()
 	for b.Loop() {
 		_, err := block.Merge(parts)
 		must(b, err)
 	}
+	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(rows)), "µs/row")
+}
+
+func hooks(b *testing.B) *webhooks.Set {
+	b.Helper()
+	dir := os.Getenv("ORIEL_WEBHOOKS")
+	if dir == "" {
+		dir = "../../" + webhooks.DefaultDir
+	}
+	set, err := webhooks.Load(dir)
+	if err != nil {
+		b.Skipf("NOT RUN: %v", err)
+	}
+	return set
 }

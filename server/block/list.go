@@ -48,7 +48,7 @@ func Ordinals(dst []uint16, list []byte, rows int) ([]uint16, error) {
 	for range n + 2 {
 		list = list[size:]
 		var gap uint64
-		if gap, size = binary.Uvarint(list); size <= 0 || gap > MaxRows || next+gap >= uint64(rows) {
+		if gap, size = binary.Uvarint(list); size <= 0 || gap > MaxRows || int(next+gap) >= rows {
 			return dst, fmt.Errorf("%w: an ordinal of a list", ErrCorrupt)
 		}
 		dst = append(dst, uint16(next+gap))

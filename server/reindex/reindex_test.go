@@ -2,6 +2,7 @@ package reindex_test
 
 import (
 	"context"
+	"log/slog"
 	"math/rand/v2"
 	"strings"
 	"sync"
@@ -11,8 +12,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
-
-	"log/slog"
 
 	"oriel/bench/events"
 	"oriel/server/dbtest"

@@ -120,16 +120,8 @@ SELECT session_user::text, rolname::text, 'may SELECT ' || name || ', which sear
  ORDER BY self, rolname, name LIMIT 1`
 
 // CheckReader refuses a role for reading that could write to any table of ours, could read secrets or cannot
-// read what searches need, and a standby.
+// read what searches need.
 func CheckReader(ctx context.Context, pool *pgxpool.Pool) error {
-	var standby bool
-	if err := pool.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&standby); err != nil {
-		return fmt.Errorf("ask whether the database for reading is a standby: %w", err)
-	}
-	if standby {
-		return errors.New("ORIEL_DATABASE_READ_URL: the server is a standby. Searches on one are not supported yet, as it may be " +
-			"behind what the primary acknowledged: name the primary, with the role that reads")
-	}
 	power, err := powerOf(ctx, pool, writePowers)
 	if err != nil {
 		return fmt.Errorf("read what the database role for reading may do: %w", err)

@@ -171,6 +171,18 @@ func inserts() []string {
 	}
 }
 
+// Searches read some bytes of what may be megabytes.
+func TestPartsOfABlockCanBeReadAlone(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, time.Minute)
+	pool := dbtest.New(t)
+	var storage string
+	if err := pool.QueryRow(ctx, `SELECT string_agg(DISTINCT attstorage::text, '') FROM pg_attribute a JOIN pg_inherits i ON i.inhrelid = a.attrelid
+		WHERE i.inhparent = 'event_block'::regclass AND attname IN ('keys', 'lists', 'places')`).Scan(&storage); err != nil || storage != "e" {
+		t.Errorf("the storage of a day's blocks is %q, want e, which is never compressed: %v", storage, err)
+	}
+}
+
 // A day is the same day in every session: bounds never follow a session's zone or date style.
 func TestDaysAreUTCWhateverTheSessionsZone(t *testing.T) {
 	t.Parallel()
