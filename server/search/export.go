@@ -192,40 +192,48 @@ func (x *exporting) inTurn(ctx context.Context, f func(context.Context, *session
 	return x.run(ctx, "export", seen, f)
 }
 
-// page finds the next places, and reads the first of their events.
+// page finds the next places, and reads the first of their events. The days are looked at once more when that is
+// done: a transaction that began before retention dropped one does not see that it is gone, and finds nothing there.
 func (x *exporting) page(ctx context.Context) error {
-	return x.inTurn(ctx, func(ctx context.Context, ses *session) (err error) {
-		v := x.view
-		if v == nil {
-			v, err = x.viewOf(ctx, ses, &x.req)
-		} else {
-			err = x.check(ctx, ses, v)
-		}
-		if err != nil {
-			return err
-		}
-		p := scan{
-			Service: x.Service, limits: x.limits, ses: ses, where: x.req.filter.Where, view: v, most: exportPage, at: x.at, walked: x.walked,
-		}
-		if err := p.run(ctx); err != nil {
-			return err
-		}
-		found, next := p.result()
-		if err := x.topics.load(ctx, ses, found); err != nil {
-			return err
-		}
-		places := make([]place, len(found))
-		for i, r := range found {
-			places[i] = place{r.key, int(value(r.size))}
-		}
-		ready, left, err := x.read(ctx, ses, places)
-		if err != nil {
-			return err
-		}
-		x.view, x.at, x.walked, x.whole = v, next, p.walked, next == nil
-		x.ready, x.places = ready, left
-		return nil
-	})
+	next := *x
+	if err := x.inTurn(ctx, next.find); err != nil {
+		return err
+	}
+	err := next.inTurn(ctx, func(ctx context.Context, ses *session) error { return next.check(ctx, ses, next.view) })
+	if err != nil {
+		return err
+	}
+	*x = next
+	return nil
+}
+
+// find is page in one session.
+func (x *exporting) find(ctx context.Context, ses *session) (err error) {
+	if x.view == nil {
+		x.view, err = x.viewOf(ctx, ses, &x.req)
+	} else {
+		err = x.check(ctx, ses, x.view)
+	}
+	if err != nil {
+		return err
+	}
+	p := scan{
+		Service: x.Service, limits: x.limits, ses: ses, where: x.req.filter.Where, view: x.view, most: exportPage, at: x.at, walked: x.walked,
+	}
+	if err := p.run(ctx); err != nil {
+		return err
+	}
+	found, next := p.result()
+	x.at, x.walked, x.whole = next, p.walked, next == nil
+	if err := x.topics.load(ctx, ses, found); err != nil {
+		return err
+	}
+	x.places = make([]place, len(found))
+	for i, r := range found {
+		x.places[i] = place{r.key, int(value(r.size))}
+	}
+	x.ready, x.places, err = x.read(ctx, ses, x.places)
+	return err
 }
 
 // read reads the first of some events, as many as fit, and says what is left.
