@@ -138,11 +138,17 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		}
 	}
 	if cfg.HTTP.Has(config.RoleWeb) {
-		read, err := a.addReader(ctx, cfg)
+		read, primary, err := a.addReader(ctx, cfg)
 		if err != nil {
 			return nil, err
 		}
-		deps.Search = search.New(read, search.Config{Retention: time.Duration(cfg.Store.Retention)}, log, reg)
+		searches := search.New(read, search.Config{
+			Retention: time.Duration(cfg.Store.Retention), Facets: facetFields(), Primary: primary,
+		}, log, reg)
+		deps.Search = searches
+		if primary != nil {
+			a.addStandby(searches, log)
+		}
 		deps.Saved = saved.New(pool, query.Schema{Facets: facetFields()}, reg)
 		dist, err := fs.Sub(oriel.Frontend, "frontend/dist")
 		if err != nil {

@@ -23,6 +23,7 @@ import (
 	"oriel/server/ingest"
 	"oriel/server/kafka"
 	"oriel/server/maintain"
+	"oriel/server/search"
 )
 
 func (a *App) addMaintain(cfg config.Config, opts Options, pool *pgxpool.Pool, probe *kgo.Client, log *slog.Logger, reg *prometheus.Registry) {
@@ -158,3 +159,20 @@ func instance() string {
 
 // facetFields are the names of the facet fields that events are stored with.
 func facetFields() []string { return []string{"device", "person", "room", "tag"} }
+
+// addStandby keeps an eye on how far the standby is behind. It is no reason to be unready: the primary answers what
+// the standby cannot.
+func (a *App) addStandby(searches *search.Service, log *slog.Logger) {
+	well := true
+	a.health.Register("standby", func(ctx context.Context) error {
+		err := searches.ObserveStandby(ctx)
+		if well != (err == nil) {
+			if well = err == nil; well {
+				log.Info("the standby answers again")
+			} else {
+				log.Warn("the standby does not answer; the primary answers searches", "error", err)
+			}
+		}
+		return nil
+	})
+}

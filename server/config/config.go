@@ -57,7 +57,7 @@ type HTTP struct {
 // Database is PostgreSQL.
 type Database struct {
 	URL string `env:"ORIEL_DATABASE_URL" secret:"url"`
-	// ReadURL is the role that can only read, of the same server; empty: URL's role reads too.
+	// ReadURL is the role that can only read, of the same server or a hot standby of it; empty: URL's role reads too.
 	ReadURL string `env:"ORIEL_DATABASE_READ_URL" secret:"url"`
 	// MigrateURL is the owner of the schema, for `oriel migrate` alone; empty: URL.
 	MigrateURL string `env:"ORIEL_DATABASE_MIGRATE_URL" secret:"url"`

@@ -62,7 +62,11 @@ type store struct {
 // partial where the test is not about that.
 func newStore(t testing.TB) *store {
 	t.Helper()
-	url := dbtest.NewURL(t)
+	return newStoreOn(t, dbtest.NewURL(t))
+}
+
+func newStoreOn(t testing.TB, url string) *store {
+	t.Helper()
 	pool, reader := dbtest.Open(t, url), dbtest.Open(t, dbtest.ReadURL(t, url))
 	st := &store{
 		t: t, pool: pool, offsets: map[progress]int64{}, days: map[time.Time]bool{},

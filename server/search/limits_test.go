@@ -177,7 +177,7 @@ func (st *store) waiting(t *testing.T) (n int) {
 	return n
 }
 
-func (st *store) until(t *testing.T, what string, holds func() bool) {
+func (st *store) until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	limit := time.After(30 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)

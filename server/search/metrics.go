@@ -23,7 +23,10 @@ type metrics struct {
 	failed  *prometheus.CounterVec   // kind, reason
 	rows    *prometheus.CounterVec   // plan
 	partial prometheus.Counter
-	waiting prometheus.Gauge
+	primary *prometheus.CounterVec // cause
+	// Of a standby that answers searches.
+	standbyUp, standbyLag prometheus.Gauge
+	waiting               prometheus.Gauge
 }
 
 func newMetrics(reg prometheus.Registerer, l limits) *metrics {
@@ -41,6 +44,15 @@ func newMetrics(reg prometheus.Registerer, l limits) *metrics {
 		partial: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "oriel_search_partial_pages_total", Help: "Pages that ended by their budget and say how far they looked.",
 		}),
+		primary: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "oriel_search_primary_answers_total", Help: "Searches that the primary answered instead of the standby, by cause.",
+		}, []string{"cause"}),
+		standbyUp: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "oriel_search_standby_up", Help: "1 where the standby that searches read from answers, 0 where not or where there is none.",
+		}),
+		standbyLag: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "oriel_search_standby_lag_bytes", Help: "How much of the primary's log the standby has yet to replay.",
+		}),
 		waiting: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "oriel_search_waiting", Help: "Searches waiting for a slot or a connection.",
 		}),
@@ -51,7 +63,10 @@ func newMetrics(reg prometheus.Registerer, l limits) *metrics {
 	for name, value := range l.series() {
 		bounds.WithLabelValues(name).Set(value)
 	}
-	reg.MustRegister(bounds, m.seconds, m.failed, m.rows, m.partial, m.waiting)
+	for _, cause := range []string{causeBehind, causeConflict, causeUnreachable} {
+		m.primary.WithLabelValues(cause)
+	}
+	reg.MustRegister(m.primary, m.standbyUp, m.standbyLag, bounds, m.seconds, m.failed, m.rows, m.partial, m.waiting)
 	return m
 }
 

@@ -10,8 +10,9 @@ import (
 // pager makes one page of a list.
 type pager struct {
 	scan
-	req   request
-	start *cut // where the page begins; nil: at the end of the window
+	req     request
+	resumed bool // the token says that pages before were walked
+	start   *cut // where the page begins; nil: at the end of the window
 }
 
 // newPager reads the parameters and tokens, and refuses those that belong to another search, for every reason
@@ -45,7 +46,7 @@ func (p *pager) resume(d *decoder, token string) {
 	if p.view != nil && p.view.token() != t.view.token() {
 		d.violations = append(d.violations, invalidPageToken("The page token belongs to another snapshot."))
 	}
-	p.view, p.start, p.at, p.backward, p.walked = t.view, &t.cut, &t.cut, t.backward, t.walk
+	p.view, p.start, p.backward, p.resumed = t.view, &t.cut, t.backward, t.walk
 	p.req.frozen = t.view
 }
 
@@ -57,7 +58,7 @@ func invalidPageToken(message string) fault.Violation {
 }
 
 func (p *pager) run(ctx context.Context, ses *session) (err error) {
-	p.ses = ses
+	p.ses, p.at, p.walked = ses, p.start, p.resumed
 	if p.view, err = p.viewOf(ctx, ses, &p.req); err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ func (p *scan) run(ctx context.Context) (err error) {
 	if p.facts, err = p.loadFacts(ctx, p.ses, p.where); err != nil {
 		return err
 	}
+	p.found, p.examined, p.newer, p.stopped = nil, 0, 0, false
 	p.verifier = query.NewVerifier(p.where)
 	p.exact = compiler{&statement{}, p.facts}.compile(p.where).exact
 	p.deadline = time.Now().Add(p.limits.budget)

@@ -30,8 +30,8 @@ type session struct {
 const opening = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan; " +
 	"SET LOCAL jit = off; SET LOCAL statement_timeout = "
 
-// run does f in a session of a free slot. It is where failures become public. after is what the server must have
-// stored: what the request's tokens have seen.
+// run does f in a session of a free slot, twice where a standby fails. It is where failures become public. after is
+// what the server must have stored: what the request's tokens have seen.
 func (s *Service) run(ctx context.Context, kind string, after vector, f func(context.Context, *session) error) error {
 	start := time.Now()
 	ses := &session{plan: planNone}
@@ -49,13 +49,19 @@ func (s *Service) run(ctx context.Context, kind string, after vector, f func(con
 	return err
 }
 
-func (s *Service) inSession(ctx context.Context, ses *session, after vector, f func(context.Context, *session) error) error {
-	conn, free, err := s.acquire(ctx)
+// sessionOf does f on a connection of a pool, whose server must have stored what after says.
+func (s *Service) sessionOf(ctx context.Context, pool *pgxpool.Pool, ses *session, f func(context.Context, *session) error, after ...progress) error {
+	conn, free, err := s.acquire(ctx, pool)
 	if err != nil {
 		return err
 	}
 	defer free()
 	ses.conn = conn
+	if len(after) > 0 {
+		if err := s.catchUp(ctx, ses, after); err != nil {
+			return err
+		}
+	}
 	if err := ses.begin(ctx, s.limits.statement); err != nil {
 		return err
 	}
@@ -66,7 +72,7 @@ func (s *Service) inSession(ctx context.Context, ses *session, after vector, f f
 }
 
 // acquire waits for a slot, then for a connection, no longer than the limit for both.
-func (s *Service) acquire(ctx context.Context) (*pgxpool.Conn, func(), error) {
+func (s *Service) acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, func(), error) {
 	s.metrics.waiting.Inc()
 	defer s.metrics.waiting.Dec()
 	wait, cancel := context.WithTimeout(ctx, s.limits.wait)
@@ -76,7 +82,7 @@ func (s *Service) acquire(ctx context.Context) (*pgxpool.Conn, func(), error) {
 	case <-wait.Done():
 		return nil, nil, s.busy(ctx)
 	}
-	conn, err := s.pool.Acquire(wait)
+	conn, err := pool.Acquire(wait)
 	if err != nil {
 		<-s.slots
 		// The pool reports the end of the wait, or why it could not connect in time.
