@@ -24,6 +24,7 @@ type metrics struct {
 	unknown      *prometheus.CounterVec
 	retries      *prometheus.CounterVec
 	fenced       prometheus.Counter
+	unconfirmed  prometheus.Counter
 	isolated     prometheus.Counter
 	rebuilds     prometheus.Counter
 	offsetErrors *prometheus.CounterVec
@@ -60,6 +61,7 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 		unknown:      counters("commit_unknown_total", "COMMITs whose answer was lost, by what the checkpoint said.", "resolution"),
 		retries:      counters("retries_total", "Batches tried again, by the class of the error.", "class"),
 		fenced:       counter("fenced_total", "Batches refused because the checkpoint had moved or changed hands."),
+		unconfirmed:  counter("unconfirmed_total", "Times that the group did not confirm a membership, so that a partition was not taken over again."),
 		isolated:     counter("isolated_records_total", "Records stored one by one because their batch was rejected."),
 		rebuilds:     counter("client_rebuilds_total", "Kafka clients replaced by new ones."),
 		offsetErrors: counters("offset_commit_errors_total", "Kafka offset commits that failed, by what became of the offsets; progress does not depend on them.", "fate"),
@@ -73,7 +75,7 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 	for name, value := range cfg.limits() {
 		limits.WithLabelValues(name).Set(value)
 	}
-	reg.MustRegister(limits, m.records, m.letters, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.isolated,
+	reg.MustRegister(limits, m.records, m.letters, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.unconfirmed, m.isolated,
 		m.rebuilds, m.offsetErrors, m.termsSkipped, m.trips, m.lookups, m.lag, m.state)
 	for _, l := range []string{labelStored, labelDuplicate, labelDead, labelExpired} {
 		m.records.WithLabelValues(l)

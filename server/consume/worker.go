@@ -34,7 +34,7 @@ type worker struct {
 
 	mu      sync.Mutex
 	pos     position
-	active  bool // a batch is being prepared or written
+	inHand  int // batches that are prepared or written
 	retries atomic.Int32
 	// redelivery says that most of the last batch was stored before.
 	redelivery atomic.Bool
@@ -82,17 +82,19 @@ func (w *worker) at() position {
 	return w.pos
 }
 
-func (w *worker) setActive(active bool) {
+// takes says that one more batch is in hand, or, with -1, one less.
+func (w *worker) takes(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.active = active
+	w.inHand += n
+	w.c.status.works(w.part, w.inHand > 0)
 }
 
 // idle says that the worker has nothing to do.
 func (w *worker) idle() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.active && w.q.empty()
+	return w.inHand == 0 && w.q.empty()
 }
 
 // prepareAll turns queued records into batches until no new batch may begin.
@@ -107,7 +109,7 @@ func (w *worker) prepareAll(out chan<- *batch) {
 		if len(records) == 0 {
 			continue
 		}
-		w.setActive(true)
+		w.takes(1)
 		b := w.prepareOne(next, records)
 		if b == nil {
 			return
@@ -136,13 +138,12 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 	panics := 0
 	for n := 0; ; n++ {
 		err := guard(func() error {
-			ctx, cancel := context.WithTimeout(w.soft, attemptIn)
-			defer cancel()
 			if b == nil {
 				careful := panics >= panicPatience
 				made := w.prep.readAll(careful, next, records)
 				if next < w.at().high || w.redelivery.Load() {
-					if err := w.c.meet(ctx, w.at(), made); err != nil {
+					err := w.c.within(w.soft, func(ctx context.Context) error { return w.c.meet(ctx, w.at(), made) })
+					if err != nil {
 						return err
 					}
 				}
@@ -150,10 +151,12 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 				made.stage()
 				b = made
 			}
-			if err := w.c.ensureDays(ctx, b.days); err != nil {
-				return err
-			}
-			return w.c.storeVocabulary(ctx, &b.words)
+			return w.c.within(w.soft, func(ctx context.Context) error {
+				if err := w.c.ensureDays(ctx, b.days); err != nil {
+					return err
+				}
+				return w.c.storeVocabulary(ctx, &b.words)
+			})
 		})
 		if err == nil {
 			return b
@@ -170,11 +173,10 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 // writeAll stores one prepared batch after another.
 func (w *worker) writeAll(in <-chan *batch) {
 	for b := range in {
-		w.setActive(true)
 		if !w.store(b) {
 			return
 		}
-		w.setActive(false)
+		w.takes(-1)
 	}
 }
 
@@ -188,11 +190,11 @@ func (w *worker) store(b *batch) bool {
 		pos := w.at()
 		began := time.Now()
 		var t tally
-		err := guard(func() (err error) {
-			ctx, cancel := context.WithTimeout(w.hard, attemptIn)
-			defer cancel()
-			t, err = w.c.write(ctx, pos, b, alone)
-			return err
+		err := guard(func() error {
+			return w.c.within(w.hard, func(ctx context.Context) (err error) {
+				t, err = w.c.write(ctx, pos, b, alone)
+				return err
+			})
 		})
 		var ce *commitError
 		if errors.As(err, &ce) && ce.class == unknownOutcome {
@@ -240,7 +242,8 @@ func (w *worker) store(b *batch) bool {
 		alone = false
 		if noPartition(err) {
 			w.c.days.forget()
-			if err := w.c.ensureDays(w.hard, b.days); err != nil {
+			err := w.c.within(w.hard, func(ctx context.Context) error { return w.c.ensureDays(ctx, b.days) })
+			if err != nil {
 				w.log.Warn("cannot make the missing day partitions", "error", err)
 			}
 		}
@@ -278,6 +281,7 @@ func (w *worker) advance(b *batch, t tally, began time.Time) {
 		m.setState(w.part, 0)
 		w.log.Info("the partition has recovered")
 	}
+	w.c.status.progressed(w.part)
 	w.c.wake()
 	if t.dead > 0 {
 		w.c.cfg.Buried()
@@ -300,6 +304,3 @@ func (w *worker) backOff(ctx context.Context, n int, c class, err error) bool {
 		"sqlstate", sqlstate(err), "error", err)
 	return wait(ctx, d)
 }
-
-// attemptIn bounds an attempt: the server bounds its statements, and says nothing on a line that went dead.
-const attemptIn = 45 * time.Second

@@ -183,6 +183,9 @@ func (a *attempt) end(ctx context.Context, conn *pgxpool.Conn) error {
 	defer cancel()
 	tag, err := conn.Exec(finish, "COMMIT")
 	if err != nil {
+		if finish.Err() != nil {
+			a.c.pool.Reset() // as inTime
+		}
 		return &commitError{commit: a.commit, tally: a.tally, class: classifyCommit(err), err: err}
 	}
 	if tag.String() != "COMMIT" {

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -135,6 +136,9 @@ func (r *Relay) keepLeases(fetch, ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		default:
+			if errors.Is(err, context.DeadlineExceeded) {
+				r.pool.Reset() // as the loop's trouble
+			}
 			r.metrics.databaseErrors.Inc()
 			r.log.Warn("cannot look after the leases of the outbox", "error", err)
 		}

@@ -74,6 +74,7 @@ func (c Config) withDefaults() Config {
 type Relay struct {
 	cfg     Config
 	name    string // of this run: an earlier one of the same process is another holder
+	pool    *pgxpool.Pool
 	queries *db.Queries
 	opts    []kgo.Opt
 	log     *slog.Logger
@@ -99,7 +100,7 @@ func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg p
 	}
 	name := cfg.Instance + "#" + hex.EncodeToString(suffix)
 	return &Relay{
-		cfg: cfg, name: name, queries: db.New(unprepared{pool}), opts: opts,
+		cfg: cfg, name: name, pool: pool, queries: db.New(unprepared{pool}), opts: opts,
 		log: log.With("relay", name), metrics: newMetrics(reg, cfg), leases: newLeases(),
 		wake: make(chan struct{}, 1),
 	}
