@@ -27,6 +27,7 @@ type commands struct {
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, under a lock."`
 	Token       tokenCommand       `cmd:"" help:"API tokens."`
 	Consumer    consumerCommand    `cmd:"" help:"Decisions about a consumer."`
+	Outbox      outboxCommand      `cmd:"" help:"Messages that no broker took."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Exit 0 when the local server is ready, 1 when it is not."`
 	Config      configCommand      `cmd:"" help:"Print the effective configuration, secrets redacted."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
@@ -131,6 +132,44 @@ type resumeConsumerCommand struct {
 
 func (c resumeConsumerCommand) Run(p *process) error {
 	return app.ResumeConsumer(p.ctx, p.cfg, p.out, c.Consumer, c.Reason)
+}
+
+type outboxCommand struct {
+	List    listOutboxCommand    `cmd:"" help:"Show the dead messages, the oldest first."`
+	Retry   retryOutboxCommand   `cmd:"" help:"Have dead messages tried again."`
+	Discard discardOutboxCommand `cmd:"" help:"Delete dead messages."`
+}
+
+type listOutboxCommand struct {
+	Topic string `help:"Of this topic alone."`
+	Limit int    `help:"At most so many." default:"100"`
+}
+
+func (c listOutboxCommand) Run(p *process) error {
+	return app.ListOutbox(p.ctx, p.cfg, p.out, c.Topic, c.Limit)
+}
+
+// deadMessages are what retry and discard are asked for.
+type deadMessages struct {
+	ID     []int64 `arg:"" optional:"" help:"Their ids, from oriel outbox list."`
+	Topic  string  `help:"All dead ones of a topic, instead of ids."`
+	Reason string  `required:"" help:"Why, for the record."`
+}
+
+func (m deadMessages) asked() app.DeadMessages {
+	return app.DeadMessages{IDs: m.ID, Topic: m.Topic, Reason: m.Reason}
+}
+
+type retryOutboxCommand struct{ deadMessages }
+
+func (c retryOutboxCommand) Run(p *process) error {
+	return app.RetryOutbox(p.ctx, p.cfg, p.out, c.asked())
+}
+
+type discardOutboxCommand struct{ deadMessages }
+
+func (c discardOutboxCommand) Run(p *process) error {
+	return app.DiscardOutbox(p.ctx, p.cfg, p.out, c.asked())
 }
 
 type healthcheckCommand struct{}

@@ -26,6 +26,8 @@ const (
 	ActionAdoptTopic        = "consumer.adoptTopic"
 	ActionMoveConsumer      = "consumer.move"
 	ActionResumeConsumer    = "consumer.resume"
+	ActionRetryMessages     = "outbox.retry"
+	ActionDiscardMessages   = "outbox.discard"
 )
 
 // Actions lists every action there is.
@@ -33,7 +35,7 @@ func Actions() []string {
 	return []string{
 		ActionSignIn, ActionSignOut, ActionSignOutEverywhere, ActionRolesChanged,
 		ActionTokenCreate, ActionTokenRevoke, ActionAuditExport, ActionAdoptTopic,
-		ActionMoveConsumer, ActionResumeConsumer,
+		ActionMoveConsumer, ActionResumeConsumer, ActionRetryMessages, ActionDiscardMessages,
 	}
 }
 

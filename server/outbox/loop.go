@@ -207,10 +207,14 @@ func (l *loop) trouble(work context.Context, what string, err error) {
 	l.idle()
 }
 
-// statement bounds what is asked of the database at once: a line that went dead never answers, and after the
-// time of a lease the shards are another's anyway.
+// statementIn bounds what is asked of the database at once, and the time of a lease does, after which the
+// shards are another's anyway: a line that went dead never answers.
+const statementIn = 15 * time.Second
+
+func (c Config) statementIn() time.Duration { return min(statementIn, c.TTL) }
+
 func (l *loop) statement(work context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(work, l.cfg.TTL)
+	return context.WithTimeout(work, l.cfg.statementIn())
 }
 
 // drop lets go of a message, and of those of its key that came after it.

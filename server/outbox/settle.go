@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -172,6 +173,10 @@ func (l *loop) blame(to *marks, m *message, t *traffic, v verdict, err error) bo
 func (l *loop) bury(to *marks, m *message, v verdict, err error) {
 	p := &to.bury
 	p.Ids, p.Tokens = append(p.Ids, m.id), append(p.Tokens, m.token)
+	if v.reason == reasonTooLarge {
+		err = fmt.Errorf("%w (key and value are %d bytes; the relay sends records of at most %d, and the topic's max.message.bytes may be less)",
+			err, m.size, l.cfg.MaxMessage)
+	}
 	p.Reasons, p.Details = append(p.Reasons, v.reason), append(p.Details, shorten(err))
 	l.metrics.dead.WithLabelValues(v.reason).Inc()
 	l.log.Error("no broker takes a message of the outbox; it is kept for an operator",
