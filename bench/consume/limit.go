@@ -91,9 +91,6 @@ func (l *loop) run(ctx context.Context, brokers []string, topic string, start ma
 	}
 	defer l.conn.Close(context.WithoutCancel(ctx))
 	l.text.prepare(l.conn)
-	if _, err = l.conn.Exec(ctx, `CREATE TEMP TABLE stage (ordinal int, LIKE event) ON COMMIT DELETE ROWS`); err != nil {
-		return err
-	}
 	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: start}),
 		kgo.FetchMaxWait(100*time.Millisecond))
 	if err != nil {
@@ -182,11 +179,11 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after COMMIT it does nothing
 	columns := []string{
-		"ordinal", "occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "severity", "flags",
+		"occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "severity", "flags",
 		"facets_version", "source", "id", "type", "subject", "time_text", "datacontenttype", "tags", "facets", l.text.column(), "record_key", "data",
 	}
 	commit := l.partitions[p] + 1
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"stage"}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"event"}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
 		r := &rows[i]
 		var severity *int16
 		if r.severity > 0 {
@@ -194,24 +191,13 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 		}
 		e := r.event
 		return []any{
-			i, e.Time, int16(1), p, r.rec.Offset, commit, r.rec.Timestamp, r.digest, severity, int16(0), int16(1), e.Source, e.ID,
+			e.Time, int16(1), p, r.rec.Offset, commit, r.rec.Timestamp, r.digest, severity, int16(0), int16(1), e.Source, e.ID,
 			e.Type, e.Subject, e.TimeText, e.DataContentType, r.tags, r.facets, r.text, r.rec.Key, e.Data,
 		}, nil
 	})); err != nil {
 		return err
 	}
-	list := `occurred_at, log, partition, "offset", commit, kafka_time, digest, severity, flags, facets_version, source, id, type, subject,
-		time_text, datacontenttype, tags, facets, ` + l.text.column() + `, record_key, data`
-	inserted, err := tx.Query(ctx, `INSERT INTO event (`+list+`) SELECT `+list+` FROM stage ORDER BY ordinal
-		ON CONFLICT (occurred_at, source, id) DO NOTHING RETURNING "offset"`)
-	if err != nil {
-		return err
-	}
-	offsets, err := pgx.CollectRows(inserted, pgx.RowTo[int64])
-	if err != nil {
-		return err
-	}
-	batch := rollUp(p, rows, offsets)
+	batch := rollUp(p, rows)
 	last := rs[len(rs)-1].Offset + 1
 	batch.Queue(`UPDATE checkpoint SET next_offset = $1, commits = $2 WHERE consumer = 'store' AND log = 1 AND partition = $3`, last, commit, p)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
@@ -229,12 +215,8 @@ type bucket struct {
 
 type sums struct{ n, errors int64 }
 
-// rollUp sums the rows that were inserted.
-func rollUp(p int32, rows []limitRow, offsets []int64) *pgx.Batch {
-	in := make(map[int64]bool, len(offsets))
-	for _, o := range offsets {
-		in[o] = true
-	}
+// rollUp sums the rows.
+func rollUp(p int32, rows []limitRow) *pgx.Batch {
 	totals := map[bucket]sums{}
 	add := func(r *limitRow, b bucket) {
 		s := totals[b]
@@ -246,9 +228,6 @@ func rollUp(p int32, rows []limitRow, offsets []int64) *pgx.Batch {
 	}
 	for i := range rows {
 		r := &rows[i]
-		if !in[r.rec.Offset] {
-			continue
-		}
 		add(r, bucket{at: r.event.Time.Truncate(time.Minute), severity: r.severity})
 		quarter := r.event.Time.Truncate(15 * time.Minute)
 		add(r, bucket{at: quarter, dimension: "type", value: r.event.Type})

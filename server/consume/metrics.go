@@ -31,6 +31,7 @@ type metrics struct {
 	termsSkipped prometheus.Counter
 	trips        prometheus.Counter
 	lookups      prometheus.Counter
+	restaged     prometheus.Counter
 	lag          *prometheus.GaugeVec
 	state        *prometheus.GaugeVec
 }
@@ -68,6 +69,7 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 		termsSkipped: counter("vocabulary_skipped_total", "Words and paths that PostgreSQL refused; they are missing from completion only."),
 		trips:        counter("breaker_trips_total", "Partitions stopped because too many of their records became dead letters."),
 		lookups:      counter("redelivery_lookups_total", "Batches whose identities were looked up before anything else, as most of them had been stored."),
+		restaged:     counter("restaged_total", "Batches that could not be inserted at once, as an identity was taken, and went through the staging table."),
 		lag:          gauges("lag_records", "Records of a partition that are not accounted for yet.", "partition"),
 		state:        gauges("partition_state", "0 running, 1 retrying, 2 gap, 3 fatal, 4 tripped.", "partition"),
 	}
@@ -76,7 +78,7 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 		limits.WithLabelValues(name).Set(value)
 	}
 	reg.MustRegister(limits, m.records, m.letters, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.unconfirmed, m.isolated,
-		m.rebuilds, m.offsetErrors, m.termsSkipped, m.trips, m.lookups, m.lag, m.state)
+		m.rebuilds, m.offsetErrors, m.termsSkipped, m.trips, m.lookups, m.restaged, m.lag, m.state)
 	for _, l := range []string{labelStored, labelDuplicate, labelDead, labelExpired} {
 		m.records.WithLabelValues(l)
 	}

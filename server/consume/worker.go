@@ -32,6 +32,8 @@ type worker struct {
 	// stick has a partition of this session stopped for an operator, and stores that; it does not wait.
 	stick func(part int32, state, reason string)
 
+	caution caution // of the goroutine that writes
+
 	mu      sync.Mutex
 	pos     position
 	inHand  int // batches that are prepared or written
@@ -182,7 +184,7 @@ func (w *worker) writeAll(in <-chan *batch) {
 
 // store brings one batch to an end: true is durable, false that the worker must stop.
 func (w *worker) store(b *batch) bool {
-	alone := false
+	by := w.caution.way()
 	for n := 0; ; n++ {
 		if n > 0 && w.soft.Err() != nil {
 			return false // asked to stop: the next owner takes the batch again
@@ -192,7 +194,7 @@ func (w *worker) store(b *batch) bool {
 		var t tally
 		err := guard(func() error {
 			return w.c.within(w.hard, func(ctx context.Context) (err error) {
-				t, err = w.c.write(ctx, pos, b, alone)
+				t, err = w.c.write(ctx, pos, b, by)
 				return err
 			})
 		})
@@ -212,6 +214,7 @@ func (w *worker) store(b *batch) bool {
 		}
 		switch {
 		case err == nil:
+			w.caution.learn(by, t.taken)
 			w.advance(b, t, began)
 			return !w.trips(b, t)
 		case errors.Is(err, errFenced):
@@ -221,6 +224,10 @@ func (w *worker) store(b *batch) bool {
 			return false
 		case w.hard.Err() != nil:
 			return false
+		case errors.Is(err, errTaken):
+			by = w.caution.taken()
+			w.c.metrics.restaged.Inc()
+			continue
 		}
 		if parts := b.afterPanic(err); len(parts) > 0 {
 			w.log.Error("a batch panicked again and again: storing its records one by one", "from", b.from, "to", b.to, "error", err)
@@ -228,18 +235,18 @@ func (w *worker) store(b *batch) bool {
 			return w.storeParts(parts)
 		}
 		c := classOf(err)
-		if c == recordCaused && !alone {
+		if c == recordCaused && by != alone {
 			if parts := b.split(); len(parts) > 1 {
 				w.log.Warn("a batch was rejected: storing it in parts", "sqlstate", sqlstate(err), "error", err)
 				return w.storeParts(parts)
 			}
 			w.c.metrics.retries.WithLabelValues(c.String()).Inc()
 			w.log.Warn("a batch was rejected: storing its records one by one", "sqlstate", sqlstate(err), "error", err)
-			alone = true
+			by = alone
 			continue
 		}
 		// An error that isolation cannot pin on a record is the environment's, whatever its code.
-		alone = false
+		by = w.caution.way()
 		if noPartition(err) {
 			w.c.days.forget()
 			err := w.c.within(w.hard, func(ctx context.Context) error { return w.c.ensureDays(ctx, b.days) })
