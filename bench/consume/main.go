@@ -1,6 +1,7 @@
 // Command consume measures how much of the limit the product's consumer reaches. The limit is a loop
-// kept beside it (limit.go): the same records, the same decoding and lexicon, COPY into the event
-// table, the rollups and the checkpoint in one transaction, into the same tables with the same indexes, and nothing else: no group, no vocabulary, no ledger, no verdict on duplicates.
+// kept beside it (limit.go): the same records, the same decoding and lexicon, COPY into the event table,
+// the rollups and the checkpoint in one transaction, into the same tables with the same indexes, and
+// nothing else: no group, no vocabulary, no ledger, no verdict on duplicates.
 // Both read the same topic and write to databases of their own, turn by turn, and only the ratio of
 // one run is worth anything. The product then reads the same records once more, which are all duplicates.
 // On the webhook payloads a third plays: the limit's loop with a tsvector of
