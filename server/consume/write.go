@@ -169,7 +169,7 @@ func (a *attempt) insertAtOnce(ctx context.Context, conn *pgxpool.Conn) error {
 	case tag.RowsAffected() != int64(len(a.b.order)):
 		return fmt.Errorf("%w: %d rows of %d", errTaken, tag.RowsAffected(), len(a.b.order))
 	}
-	failpoint.Hit("con.staged")
+	failpoint.Hit("con.copied")
 	for _, i := range a.b.order {
 		a.stored[i], a.winner[i] = true, i
 	}
