@@ -35,6 +35,7 @@ type limitRow struct {
 
 // loop is one connection of the limit, and the partitions it reads.
 type loop struct {
+	log        int16
 	conn       *pgx.Conn
 	analyzer   *lexicon.Analyzer
 	text       textIndex
@@ -58,11 +59,12 @@ func (s *stage) runLimit(ctx context.Context, o options, topic string, n int, po
 		return err
 	}
 	copy(key[:], raw)
-	if _, err := pool.Exec(ctx, "INSERT INTO log (topic, topic_id) VALUES ($1, gen_random_uuid())", topic); err != nil {
+	var log int16
+	if err := pool.QueryRow(ctx, "INSERT INTO log (topic, topic_id) VALUES ($1, gen_random_uuid()) RETURNING id", topic).Scan(&log); err != nil {
 		return err
 	}
 	if _, err := pool.Exec(ctx, `INSERT INTO checkpoint (consumer, log, partition, next_offset)
-		SELECT 'store', 1, p, 0 FROM generate_series(0, $1::int - 1) p`, o.partitions); err != nil {
+		SELECT 'store', $2, p, 0 FROM generate_series(0, $1::int - 1) p`, o.partitions, log); err != nil {
 		return err
 	}
 	counts, err := s.shares(ctx, topic, n)
@@ -72,7 +74,7 @@ func (s *stage) runLimit(ctx context.Context, o options, topic string, n int, po
 	group, ctx := errgroup.WithContext(ctx)
 	for c := range o.conns {
 		l := &loop{
-			batch: o.batch, text: text.clone(), counts: counts, partitions: map[int32]int64{},
+			log: log, batch: o.batch, text: text.clone(), counts: counts, partitions: map[int32]int64{},
 			analyzer: lexicon.New(key, []string{"severity", "tags", "deviceId", "roomId", "personId"}, lexicon.WithoutIdentifiers()),
 		}
 		start := map[int32]kgo.Offset{}
@@ -191,15 +193,15 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 		}
 		e := r.event
 		return []any{
-			e.Time, int16(1), p, r.rec.Offset, commit, r.rec.Timestamp, r.digest, severity, int16(0), int16(1), e.Source, e.ID,
+			e.Time, l.log, p, r.rec.Offset, commit, r.rec.Timestamp, r.digest, severity, int16(0), int16(1), e.Source, e.ID,
 			e.Type, e.Subject, e.TimeText, e.DataContentType, r.tags, r.facets, r.text, r.rec.Key, e.Data,
 		}, nil
 	})); err != nil {
 		return err
 	}
-	batch := rollUp(p, rows)
+	batch := rollUp(l.log, p, rows)
 	last := rs[len(rs)-1].Offset + 1
-	batch.Queue(`UPDATE checkpoint SET next_offset = $1, commits = $2 WHERE consumer = 'store' AND log = 1 AND partition = $3`, last, commit, p)
+	batch.Queue(`UPDATE checkpoint SET next_offset = $1, commits = $2 WHERE consumer = 'store' AND log = $4 AND partition = $3`, last, commit, p, l.log)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
@@ -216,7 +218,7 @@ type bucket struct {
 type sums struct{ n, errors int64 }
 
 // rollUp sums the rows.
-func rollUp(p int32, rows []limitRow) *pgx.Batch {
+func rollUp(log int16, p int32, rows []limitRow) *pgx.Batch {
 	totals := map[bucket]sums{}
 	add := func(r *limitRow, b bucket) {
 		s := totals[b]
@@ -262,10 +264,10 @@ func rollUp(p int32, rows []limitRow) *pgx.Batch {
 		qn, qerrs = append(qn, s.n), append(qerrs, s.errors)
 	}
 	var batch pgx.Batch
-	batch.Queue(`INSERT INTO rollup_minute AS r SELECT unnest($1::timestamptz[]), 1, $2, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::bigint[])
-		ON CONFLICT (bucket, log, partition, severity) DO UPDATE SET n = r.n + EXCLUDED.n, errors = r.errors + EXCLUDED.errors`, at, p, severity, n, errs)
-	batch.Queue(`INSERT INTO rollup_quarter AS r SELECT unnest($1::timestamptz[]), 1, $2, unnest($3::text[]), unnest($4::text[]), unnest($5::bigint[]), unnest($6::bigint[])
+	batch.Queue(`INSERT INTO rollup_minute AS r SELECT unnest($1::timestamptz[]), $6, $2, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::bigint[])
+		ON CONFLICT (bucket, log, partition, severity) DO UPDATE SET n = r.n + EXCLUDED.n, errors = r.errors + EXCLUDED.errors`, at, p, severity, n, errs, log)
+	batch.Queue(`INSERT INTO rollup_quarter AS r SELECT unnest($1::timestamptz[]), $7, $2, unnest($3::text[]), unnest($4::text[]), unnest($5::bigint[]), unnest($6::bigint[])
 		ON CONFLICT (bucket, log, partition, dimension, value) DO UPDATE SET n = r.n + EXCLUDED.n, errors = r.errors + EXCLUDED.errors`,
-		qat, p, dimension, value, qn, qerrs)
+		qat, p, dimension, value, qn, qerrs, log)
 	return &batch
 }
