@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"golang.org/x/sync/errgroup"
 
@@ -107,8 +108,8 @@ func (d *database) copyFrom(ctx context.Context, ours *database) error {
 			from, into := io.Pipe()
 			both, copying := errgroup.WithContext(copying)
 			both.Go(func() error {
-				err := ours.pool.AcquireFunc(copying, func(c *pgxpool.Conn) error {
-					_, err := c.Conn().PgConn().CopyTo(copying, into, `COPY (SELECT occurred_at, source, id, type, subject, datacontenttype,
+				err := ours.alone(copying, func(c *pgconn.PgConn) error {
+					_, err := c.CopyTo(copying, into, `COPY (SELECT occurred_at, source, id, type, subject, datacontenttype,
 						convert_from(data, 'UTF8') FROM event WHERE `+half+`) TO STDOUT`)
 					return err
 				})
@@ -116,8 +117,8 @@ func (d *database) copyFrom(ctx context.Context, ours *database) error {
 				return err
 			})
 			both.Go(func() error {
-				err := d.pool.AcquireFunc(copying, func(c *pgxpool.Conn) error {
-					_, err := c.Conn().PgConn().CopyFrom(copying, from, "COPY event ("+columns+") FROM STDIN")
+				err := d.alone(copying, func(c *pgconn.PgConn) error {
+					_, err := c.CopyFrom(copying, from, "COPY event ("+columns+") FROM STDIN")
 					return err
 				})
 				from.CloseWithError(err)
@@ -141,6 +142,16 @@ func (d *database) copyFrom(ctx context.Context, ours *database) error {
 		}
 	}
 	return nil
+}
+
+// alone works in a session of its own: those of the pool may be the consumer's, which end what takes long.
+func (d *database) alone(ctx context.Context, work func(*pgconn.PgConn) error) error {
+	conn, err := pgx.ConnectConfig(ctx, d.pool.Config().ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return work(conn.PgConn())
 }
 
 // added is the condition of the rows that contenders have added, as of now or a little more.

@@ -11,6 +11,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -86,14 +87,20 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, p Past, log *slog.Logger, out
 		}
 	}
 	began := time.Now()
+	// A session of its own: those of the pool are the consumer's, which end what takes long.
+	conn, err := pgx.ConnectConfig(ctx, pool.Config().ConnConfig)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
 	// What comes next must not meet what the server would have tidied up long since.
 	for _, sql := range []string{"VACUUM (ANALYZE)", "CHECKPOINT"} {
-		if _, err := pool.Exec(ctx, sql); err != nil {
+		if _, err := conn.Exec(ctx, sql); err != nil {
 			return err
 		}
 	}
 	var size string
-	if err := pool.QueryRow(ctx, "SELECT pg_size_pretty(pg_database_size(current_database()))").Scan(&size); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT pg_size_pretty(pg_database_size(current_database()))").Scan(&size); err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "vacuumed in %.0f s: %s\n", time.Since(began).Seconds(), size)
