@@ -34,6 +34,14 @@ type flow struct {
 	mu                      sync.Mutex
 	begun, settled          int
 	acked, refused, unknown int
+	last                    event // the latest that was acknowledged and that the witness stores
+}
+
+// event is one of a flow's, to send it once more.
+type event struct {
+	key string
+	n   int
+	at  string
 }
 
 // startFlow starts producers of n keys, which send as many events as allow says.
@@ -103,9 +111,10 @@ func (f *flow) produce(ctx context.Context, key string, i int) {
 		}
 		for try := 0; ; try++ {
 			f.r.journal.write(note{noteAttempt, key, n})
-			answer := f.send(ctx, f.urls[(i+try)%len(f.urls)], key, n, at.Format(time.RFC3339Nano))
+			e := event{key, n, at.Format(time.RFC3339Nano)}
+			answer := f.send(ctx, f.urls[(i+try)%len(f.urls)], e)
 			f.r.journal.write(note{answer, key, n})
-			f.note(answer)
+			f.note(answer, e)
 			if answer != noteUnknown {
 				break
 			}
@@ -117,11 +126,25 @@ func (f *flow) produce(ctx context.Context, key string, i int) {
 	}
 }
 
-func (f *flow) note(answer string) {
+// again sends an event once more that was acknowledged, as a producer does that forgot the answer.
+func (f *flow) again(ctx context.Context) {
+	f.mu.Lock()
+	e := f.last
+	f.mu.Unlock()
+	f.r.journal.write(note{noteAttempt, e.key, e.n})
+	f.r.journal.write(note{f.send(ctx, f.urls[0], e), e.key, e.n})
+}
+
+func (f *flow) isPoison(n int) bool { return f.poison > 0 && n%f.poison == f.poison/2 }
+
+func (f *flow) note(answer string, e event) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch answer {
 	case noteAck:
+		if !f.isPoison(e.n) {
+			f.last = e
+		}
 		f.acked++
 		f.settled++
 	case noteFail:
@@ -134,19 +157,19 @@ func (f *flow) note(answer string) {
 
 // send is one attempt. A definite no is an answer that says so: a status of 4xx, or 503 without an unknown
 // outcome.
-func (f *flow) send(ctx context.Context, url, key string, n int, at string) string {
-	id := eventID(key, n)
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewBufferString(fmt.Sprintf(`{"id":%q,"n":%d}`, id, n)))
+func (f *flow) send(ctx context.Context, url string, e event) string {
+	id := eventID(e.key, e.n)
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewBufferString(fmt.Sprintf(`{"id":%q,"n":%d}`, id, e.n)))
 	if err != nil {
 		return noteUnknown
 	}
 	kind := goodType
-	if f.poison > 0 && n%f.poison == f.poison/2 {
+	if f.isPoison(e.n) {
 		kind = poisonType
 	}
 	for name, value := range map[string]string{
 		"Authorization": "Bearer " + f.r.token, "Content-Type": "application/json", "ce-specversion": "1.0",
-		"ce-id": id, "ce-source": "/load/" + key, "ce-subject": key, "ce-type": kind, "ce-time": at,
+		"ce-id": id, "ce-source": "/load/" + e.key, "ce-subject": e.key, "ce-type": kind, "ce-time": e.at,
 	} {
 		req.Header.Set(name, value)
 	}

@@ -144,7 +144,7 @@ type scene struct {
 // play goes on until the victim has ended, by itself or asked at last.
 func (s *scene) play() {
 	s.t.Helper()
-	for _, step := range []func(){s.load, s.loseAnswers, s.share, s.stop} {
+	for _, step := range []func(){s.load, s.loseAnswers, s.repeat, s.share, s.stop} {
 		if !s.victim.Exited() {
 			step()
 		}
@@ -162,8 +162,23 @@ func (s *scene) load() {
 	}
 	s.r.writePast(3)
 	s.r.writers.Wait()
-	s.flow.allow(24)
+	s.flow.allow(2) // the first of a key are good ones: their batch goes in at once
+	if s.until(time.Minute, func() bool { return s.flow.done() && s.r.caughtUp() }) {
+		return
+	}
+	s.flow.allow(22)
 	s.until(time.Minute, s.flow.done)
+}
+
+// repeat sends an event twice. It is a batch of its own: in the company of one that is refused it would go in
+// alone.
+func (s *scene) repeat() {
+	s.t.Helper()
+	if s.until(time.Minute, s.r.caughtUp) {
+		return
+	}
+	s.flow.again(s.t.Context())
+	s.until(time.Minute, s.r.caughtUp)
 }
 
 // loseAnswers cuts the answers to COMMITs off while batches are stored: to the first of a burst, which is that

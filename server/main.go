@@ -29,6 +29,7 @@ type commands struct {
 	Consumer    consumerCommand    `cmd:"" help:"Decisions about a consumer."`
 	Reindex     reindexCommand     `cmd:"" help:"Build the index of identifiers of events that have none, beside a product that may be running."`
 	Check       checkCommand       `cmd:"" help:"Compare what is derived from events with the events."`
+	Outbox      outboxCommand      `cmd:"" help:"Messages that no broker took."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Exit 0 when the local server is ready, 1 when it is not."`
 	Config      configCommand      `cmd:"" help:"Print the effective configuration, secrets redacted."`
 	Version     versionCommand     `cmd:"" help:"Print the version."`
@@ -164,6 +165,44 @@ type checkBlocksCommand struct {
 
 func (c checkBlocksCommand) Run(p *process) error {
 	return app.CheckBlocks(p.ctx, p.cfg, p.out, c.window(), c.Samples)
+}
+
+type outboxCommand struct {
+	List    listOutboxCommand    `cmd:"" help:"Show the dead messages, the oldest first."`
+	Retry   retryOutboxCommand   `cmd:"" help:"Have dead messages tried again."`
+	Discard discardOutboxCommand `cmd:"" help:"Delete dead messages."`
+}
+
+type listOutboxCommand struct {
+	Topic string `help:"Of this topic alone."`
+	Limit int    `help:"At most so many." default:"100"`
+}
+
+func (c listOutboxCommand) Run(p *process) error {
+	return app.ListOutbox(p.ctx, p.cfg, p.out, c.Topic, c.Limit)
+}
+
+// deadMessages are what retry and discard are asked for.
+type deadMessages struct {
+	ID     []int64 `arg:"" optional:"" help:"Their ids, from oriel outbox list."`
+	Topic  string  `help:"All dead ones of a topic, instead of ids."`
+	Reason string  `required:"" help:"Why, for the record."`
+}
+
+func (m deadMessages) asked() app.DeadMessages {
+	return app.DeadMessages{IDs: m.ID, Topic: m.Topic, Reason: m.Reason}
+}
+
+type retryOutboxCommand struct{ deadMessages }
+
+func (c retryOutboxCommand) Run(p *process) error {
+	return app.RetryOutbox(p.ctx, p.cfg, p.out, c.asked())
+}
+
+type discardOutboxCommand struct{ deadMessages }
+
+func (c discardOutboxCommand) Run(p *process) error {
+	return app.DiscardOutbox(p.ctx, p.cfg, p.out, c.asked())
 }
 
 type healthcheckCommand struct{}

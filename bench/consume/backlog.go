@@ -27,11 +27,11 @@ const (
 
 // backlogged has a process of its own catch up, as ours holds the broker too, and watches its memory.
 func backlogged(ctx context.Context, o options, s *stage, out io.Writer, goals *goal.Sheet) (err error) {
-	d, err := s.openDatabase(ctx, o, "")
+	d, release, err := s.database(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.close(ctx)) }()
+	defer func() { err = errors.Join(err, release(ctx)) }()
 	topic, _, err := s.publish(ctx, o, short(o, time.Now().UTC(), 5, o.backlog))
 	if err != nil {
 		return err
@@ -59,7 +59,7 @@ func backlogged(ctx context.Context, o options, s *stage, out io.Writer, goals *
 			running = false
 		case <-time.After(100 * time.Millisecond):
 			var stored int
-			if err := d.pool.QueryRow(ctx, "SELECT coalesce(sum(next_offset), 0) FROM checkpoint").Scan(&stored); err != nil {
+			if err := d.pool.QueryRow(ctx, accounted, topic).Scan(&stored); err != nil {
 				return err
 			}
 			i := min(2*stored/o.backlog, 1)
@@ -71,11 +71,11 @@ func backlogged(ctx context.Context, o options, s *stage, out io.Writer, goals *
 		o.backlog, float64(o.backlog)/took.Seconds(), half[0], half[1])
 	if half[0] == 0 || half[1] == 0 {
 		goals.Unmeasured("backlog: memory", "the process ended too soon, or this system has no /proc")
-		return expectCount(ctx, d.pool, o.backlog, "rows", "SELECT count(*) FROM event")
+		return expectCount(ctx, d.pool, o.backlog, "rows", "SELECT count(*) FROM event WHERE log = "+logOf, topic)
 	}
 	goals.Below("backlog: resident memory", max(half[0], half[1]), goalMemory, " MB")
 	goals.Below("backlog: memory of the second half ÷ the first", half[1]/half[0], goalFlat, "")
-	return expectCount(ctx, d.pool, o.backlog, "rows", "SELECT count(*) FROM event")
+	return expectCount(ctx, d.pool, o.backlog, "rows", "SELECT count(*) FROM event WHERE log = "+logOf, topic)
 }
 
 // resident is the memory of a process in megabytes; 0 where it is not to be seen.

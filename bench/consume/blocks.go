@@ -11,18 +11,11 @@ import (
 	"oriel/server/lexicon"
 )
 
-// queueBlocks adds the index of identifiers of the rows that were inserted: of each day one block.
-func queueBlocks(batch *pgx.Batch, p int32, commit int64, rows []limitRow, offsets []int64) error {
-	in := make(map[int64]bool, len(offsets))
-	for _, o := range offsets {
-		in[o] = true
-	}
+// queueBlocks adds the index of identifiers of the rows: of each day one block.
+func queueBlocks(batch *pgx.Batch, log int16, p int32, commit int64, rows []limitRow) error {
 	days := map[time.Time][]block.Row{}
 	for i := range rows {
 		r := &rows[i]
-		if !in[r.rec.Offset] {
-			continue
-		}
 		day := r.event.Time.UTC().Truncate(24 * time.Hour)
 		days[day] = append(days[day], block.Row{
 			Micros: r.event.Time.Sub(day).Microseconds(), Offset: r.rec.Offset, Keys: r.identifiers,
@@ -44,8 +37,8 @@ func queueBlocks(batch *pgx.Batch, p int32, commit int64, rows []limitRow, offse
 	}
 	batch.Queue(`INSERT INTO event_block (day, log, partition, version, from_commit, through_commit, rows, entries, buckets, base_offset,
 		last_offset, keys, lists, places)
-		SELECT unnest($1::timestamptz[]), 1, $2, $3, $4, $4, unnest($5::int[]), unnest($6::int[]), unnest($7::int[]), unnest($8::bigint[]),
+		SELECT unnest($1::timestamptz[]), $13, $2, $3, $4, $4, unnest($5::int[]), unnest($6::int[]), unnest($7::int[]), unnest($8::bigint[]),
 			unnest($9::bigint[]), unnest($10::bytea[]), unnest($11::bytea[]), unnest($12::bytea[])`,
-		at, p, int16(lexicon.Version), commit, counts, entries, buckets, bases, lasts, keys, lists, places)
+		at, p, int16(lexicon.Version), commit, counts, entries, buckets, bases, lasts, keys, lists, places, log)
 	return nil
 }

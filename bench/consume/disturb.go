@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"oriel/bench/goal"
-	"oriel/server/cloudevents"
+	"oriel/bench/stored"
 	"oriel/server/consume"
 )
 
@@ -85,11 +85,11 @@ func (w *watch) sorted() []time.Duration {
 // disturbed times batches at a steady rate while day partitions are created, the table is vacuumed and an
 // analyst asks for something that reads it all.
 func disturbed(ctx context.Context, o options, s *stage, out io.Writer, goals *goal.Sheet) (err error) {
-	d, err := s.openDatabase(ctx, o, "")
+	d, release, err := s.database(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.close(ctx)) }()
+	defer func() { err = errors.Join(err, release(ctx)) }()
 	now := time.Now().UTC()
 	topic, _, err := s.publish(ctx, o, short(o, now, 5, o.uniques))
 	if err != nil {
@@ -193,15 +193,8 @@ func (s *stage) steady(ctx context.Context, o options, topic string) error {
 		for i := range o.rate * int(tick) / int(time.Second) {
 			e := w.next()
 			at := time.Now().UTC().Truncate(time.Microsecond)
-			enc := cloudevents.EncodeRecord(&cloudevents.Event{
-				ID: fmt.Sprintf("steady-%d-%d", n, i), Source: e.Source, Type: e.Type, Subject: e.Subject, DataContentType: "application/json",
-				Time: at, TimeText: at.Format(time.RFC3339Nano), Data: e.Data,
-			})
-			rec := &kgo.Record{Key: enc.Key, Value: enc.Value}
-			for _, h := range enc.Headers {
-				rec.Headers = append(rec.Headers, kgo.RecordHeader{Key: h.Key, Value: h.Value})
-			}
-			cl.Produce(ctx, rec, nil)
+			e.ID, e.Time = fmt.Sprintf("steady-%d-%d", n, i), at
+			cl.Produce(ctx, stored.Record(&e), nil)
 		}
 	}
 }

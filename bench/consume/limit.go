@@ -37,6 +37,7 @@ type limitRow struct {
 
 // loop is one connection of the limit, and the partitions it reads.
 type loop struct {
+	log        int16
 	conn       *pgx.Conn
 	analyzer   *lexicon.Analyzer
 	text       textIndex
@@ -60,11 +61,12 @@ func (s *stage) runLimit(ctx context.Context, o options, topic string, n int, po
 		return err
 	}
 	copy(key[:], raw)
-	if _, err := pool.Exec(ctx, "INSERT INTO log (topic, topic_id) VALUES ($1, gen_random_uuid())", topic); err != nil {
+	var log int16
+	if err := pool.QueryRow(ctx, "INSERT INTO log (topic, topic_id) VALUES ($1, gen_random_uuid()) RETURNING id", topic).Scan(&log); err != nil {
 		return err
 	}
 	if _, err := pool.Exec(ctx, `INSERT INTO checkpoint (consumer, log, partition, next_offset)
-		SELECT 'store', 1, p, 0 FROM generate_series(0, $1::int - 1) p`, o.partitions); err != nil {
+		SELECT 'store', $2, p, 0 FROM generate_series(0, $1::int - 1) p`, o.partitions, log); err != nil {
 		return err
 	}
 	counts, err := s.shares(ctx, topic, n)
@@ -78,7 +80,7 @@ func (s *stage) runLimit(ctx context.Context, o options, topic string, n int, po
 			apart = append(apart, lexicon.WithoutIdentifiers())
 		}
 		l := &loop{
-			batch: o.batch, text: text.clone(), counts: counts, partitions: map[int32]int64{},
+			log: log, batch: o.batch, text: text.clone(), counts: counts, partitions: map[int32]int64{},
 			analyzer: lexicon.New(key, []string{"severity", "tags", "deviceId", "roomId", "personId"}, apart...),
 		}
 		start := map[int32]kgo.Offset{}
@@ -97,9 +99,6 @@ func (l *loop) run(ctx context.Context, brokers []string, topic string, start ma
 	}
 	defer l.conn.Close(context.WithoutCancel(ctx))
 	l.text.prepare(l.conn)
-	if _, err = l.conn.Exec(ctx, `CREATE TEMP TABLE stage (ordinal int, LIKE event) ON COMMIT DELETE ROWS`); err != nil {
-		return err
-	}
 	cl, err := kgo.NewClient(kgo.SeedBrokers(brokers...), kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: start}),
 		kgo.FetchMaxWait(100*time.Millisecond))
 	if err != nil {
@@ -189,11 +188,11 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // after COMMIT it does nothing
 	columns := []string{
-		"ordinal", "occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "severity", "flags",
+		"occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "severity", "flags",
 		"facets_version", "source", "id", "type", "subject", "time_text", "datacontenttype", "tags", "facets", l.text.column(), "record_key", "data",
 	}
 	commit := l.partitions[p] + 1
-	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"stage"}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"event"}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
 		r := &rows[i]
 		var severity *int16
 		if r.severity > 0 {
@@ -201,31 +200,20 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 		}
 		e := r.event
 		return []any{
-			i, e.Time, int16(1), p, r.rec.Offset, commit, r.rec.Timestamp, r.digest, severity, int16(0), int16(1), e.Source, e.ID,
+			e.Time, l.log, p, r.rec.Offset, commit, r.rec.Timestamp, r.digest, severity, int16(0), int16(1), e.Source, e.ID,
 			e.Type, e.Subject, e.TimeText, e.DataContentType, r.tags, r.facets, r.text, r.rec.Key, e.Data,
 		}, nil
 	})); err != nil {
 		return err
 	}
-	list := `occurred_at, log, partition, "offset", commit, kafka_time, digest, severity, flags, facets_version, source, id, type, subject,
-		time_text, datacontenttype, tags, facets, ` + l.text.column() + `, record_key, data`
-	inserted, err := tx.Query(ctx, `INSERT INTO event (`+list+`) SELECT `+list+` FROM stage ORDER BY ordinal
-		ON CONFLICT (occurred_at, source, id) DO NOTHING RETURNING "offset"`)
-	if err != nil {
-		return err
-	}
-	offsets, err := pgx.CollectRows(inserted, pgx.RowTo[int64])
-	if err != nil {
-		return err
-	}
-	batch := rollUp(p, rows, offsets)
+	batch := rollUp(l.log, p, rows)
 	if l.text.blocks() {
-		if err := queueBlocks(batch, p, commit, rows, offsets); err != nil {
+		if err := queueBlocks(batch, l.log, p, commit, rows); err != nil {
 			return err
 		}
 	}
 	last := rs[len(rs)-1].Offset + 1
-	batch.Queue(`UPDATE checkpoint SET next_offset = $1, commits = $2 WHERE consumer = 'store' AND log = 1 AND partition = $3`, last, commit, p)
+	batch.Queue(`UPDATE checkpoint SET next_offset = $1, commits = $2 WHERE consumer = 'store' AND log = $4 AND partition = $3`, last, commit, p, l.log)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
 		return err
 	}
@@ -241,12 +229,8 @@ type bucket struct {
 
 type sums struct{ n, errors int64 }
 
-// rollUp sums the rows that were inserted.
-func rollUp(p int32, rows []limitRow, offsets []int64) *pgx.Batch {
-	in := make(map[int64]bool, len(offsets))
-	for _, o := range offsets {
-		in[o] = true
-	}
+// rollUp sums the rows.
+func rollUp(log int16, p int32, rows []limitRow) *pgx.Batch {
 	totals := map[bucket]sums{}
 	add := func(r *limitRow, b bucket) {
 		s := totals[b]
@@ -258,9 +242,6 @@ func rollUp(p int32, rows []limitRow, offsets []int64) *pgx.Batch {
 	}
 	for i := range rows {
 		r := &rows[i]
-		if !in[r.rec.Offset] {
-			continue
-		}
 		add(r, bucket{at: r.event.Time.Truncate(time.Minute), severity: r.severity})
 		quarter := r.event.Time.Truncate(15 * time.Minute)
 		add(r, bucket{at: quarter, dimension: "type", value: r.event.Type})
@@ -295,10 +276,10 @@ func rollUp(p int32, rows []limitRow, offsets []int64) *pgx.Batch {
 		qn, qerrs = append(qn, s.n), append(qerrs, s.errors)
 	}
 	var batch pgx.Batch
-	batch.Queue(`INSERT INTO rollup_minute AS r SELECT unnest($1::timestamptz[]), 1, $2, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::bigint[])
-		ON CONFLICT (bucket, log, partition, severity) DO UPDATE SET n = r.n + EXCLUDED.n, errors = r.errors + EXCLUDED.errors`, at, p, severity, n, errs)
-	batch.Queue(`INSERT INTO rollup_quarter AS r SELECT unnest($1::timestamptz[]), 1, $2, unnest($3::text[]), unnest($4::text[]), unnest($5::bigint[]), unnest($6::bigint[])
+	batch.Queue(`INSERT INTO rollup_minute AS r SELECT unnest($1::timestamptz[]), $6, $2, unnest($3::smallint[]), unnest($4::bigint[]), unnest($5::bigint[])
+		ON CONFLICT (bucket, log, partition, severity) DO UPDATE SET n = r.n + EXCLUDED.n, errors = r.errors + EXCLUDED.errors`, at, p, severity, n, errs, log)
+	batch.Queue(`INSERT INTO rollup_quarter AS r SELECT unnest($1::timestamptz[]), $7, $2, unnest($3::text[]), unnest($4::text[]), unnest($5::bigint[]), unnest($6::bigint[])
 		ON CONFLICT (bucket, log, partition, dimension, value) DO UPDATE SET n = r.n + EXCLUDED.n, errors = r.errors + EXCLUDED.errors`,
-		qat, p, dimension, value, qn, qerrs)
+		qat, p, dimension, value, qn, qerrs, log)
 	return &batch
 }

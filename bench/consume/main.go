@@ -1,14 +1,15 @@
 // Command consume measures how much of the limit the product's consumer reaches. The limit is a loop
-// kept beside it (limit.go): the same records, the same decoding and lexicon, COPY into a temporary
-// table, INSERT … ON CONFLICT, blocks, rollups and checkpoint in one transaction, into the same tables
-// with the same indexes, and nothing else: no group, no vocabulary, no ledger, no verdict on duplicates.
-// Both read the same topic and write to databases of their own, turn by turn, and only the ratio of
-// one run is worth anything. The product then reads the same records once more, which are all duplicates.
-// On the webhook payloads a third plays: the limit's loop with a tsvector of
-// every word and path=value under GIN in place of the lexemes (text.go).
+// kept beside it (limit.go): the same records, the same decoding and lexicon, COPY into the event table,
+// blocks, rollups and checkpoint in one transaction, into the same tables with the same indexes, and
+// nothing else: no group, no vocabulary, no ledger, no verdict on duplicates.
+// They take turns on one database that has a past (bench/stored), or on an empty one each where it has none,
+// at as many new records of a kind each time, and only the ratio of one run is worth anything. The product
+// then reads the same records once more, which are all duplicates.
 //
-// Beside that: whether unique words change the rate (spread.go), how batches fare while partitions are
-// created, a vacuum and a long query run (disturb.go), and what memory a backlog takes (backlog.go).
+// Beside that: the product against the limit's loop with a tsvector of every word and path=value under GIN in
+// place of the lexemes, on webhook payloads and empty databases (text.go); whether unique words change the
+// rate (spread.go); what memory a backlog takes (backlog.go); and how batches fare while partitions are
+// created, a vacuum and a long query run (disturb.go).
 //
 //	go run ./bench/consume -url postgres://…                 # embedded broker
 //	go run ./bench/consume -url postgres://… -brokers h:9092 # another broker
@@ -44,34 +45,37 @@ const (
 // The parts of a run.
 const (
 	partCompare = "compare"
+	partVector  = "tsvector"
 	partSpread  = "spread"
 	partDisturb = "disturb"
 	partBacklog = "backlog"
 )
 
 type options struct {
-	url        string
-	brokers    string
-	webhooks   string
-	events     int
-	hooks      int
-	vectors    int
-	spread     time.Duration
-	partitions int
-	conns      int
-	batch      int
-	rounds     int
-	parts      string
-	uniques    int
-	disturb    time.Duration
-	rate       int
-	query      time.Duration
-	backlog    int
-	child      string
-	only       string
-	profile    string
-	log        bool
-	enforce    bool
+	url         string
+	brokers     string
+	webhooks    string
+	events      int
+	hooks       int
+	vectors     int
+	spread      time.Duration
+	partitions  int
+	conns       int
+	batch       int
+	rounds      int
+	parts       string
+	uniques     int
+	disturb     time.Duration
+	rate        int
+	query       time.Duration
+	backlog     int
+	stored      int
+	storedHooks int
+	child       string
+	only        string
+	profile     string
+	log         bool
+	enforce     bool
 }
 
 func main() {
@@ -81,18 +85,20 @@ func main() {
 	flag.StringVar(&o.webhooks, "webhooks", webhooks.DefaultDir, "folder of npm's @octokit/webhooks-examples")
 	flag.IntVar(&o.events, "events", 100_000, "short events")
 	flag.IntVar(&o.hooks, "hooks", 40_000, "webhook payloads")
-	flag.IntVar(&o.vectors, "vectors", 10_000, "how many of the webhook payloads the slow loop with a tsvector reads; 0 leaves it out")
+	flag.IntVar(&o.vectors, "vectors", 10_000, "webhook payloads that the product and the loop with a tsvector read")
 	flag.DurationVar(&o.spread, "spread", 10*time.Minute, "over how long the events' times are spread: how long the backlog took to grow")
 	flag.IntVar(&o.partitions, "partitions", 6, "partitions of the topic")
 	flag.IntVar(&o.conns, "conns", 2, "connections of the limit loop")
 	flag.IntVar(&o.batch, "batch", 500, "records in a transaction of either")
 	flag.IntVar(&o.rounds, "rounds", 3, "turns of each")
-	flag.StringVar(&o.parts, "parts", strings.Join([]string{partCompare, partSpread, partDisturb, partBacklog}, ","), "what to run, comma-separated")
+	flag.StringVar(&o.parts, "parts", strings.Join([]string{partCompare, partVector, partSpread, partBacklog, partDisturb}, ","), "what to run, comma-separated")
 	flag.IntVar(&o.uniques, "uniques", 60_000, "events of each number of unique words, where only those differ")
 	flag.DurationVar(&o.disturb, "disturb", time.Minute, "how long batches are watched while others work on the database")
 	flag.IntVar(&o.rate, "rate", 1500, "events a second meanwhile")
 	flag.DurationVar(&o.query, "query", 30*time.Second, "how long the query beside them may run")
 	flag.IntVar(&o.backlog, "backlog", 100_000, "records of the backlog whose memory is watched; 1,000,000 is the long form")
+	flag.IntVar(&o.stored, "stored", 20_000, "650 B events of thirty days that are stored beforehand; 5,000,000 is the long form")
+	flag.IntVar(&o.storedHooks, "storedhooks", 2_000, "webhook payloads that are stored beforehand; 500,000 is the long form")
 	flag.StringVar(&o.child, "child", "", "the program's own, to consume a topic as a process of its own")
 	flag.StringVar(&o.only, "only", "", "run only the workloads whose name contains this")
 	flag.StringVar(&o.profile, "profile", "", "file for a CPU profile of the product's turns")
@@ -112,9 +118,7 @@ func main() {
 type workload struct {
 	name string
 	n    int
-	// vectors is how many of them the loop with a tsvector reads.
-	vectors int
-	next    func() events.Event
+	next func() events.Event
 }
 
 func workloads(o options, now time.Time) ([]workload, error) {
@@ -127,7 +131,7 @@ func workloads(o options, now time.Time) ([]workload, error) {
 		return nil, err
 	}
 	rng := rand.New(rand.NewPCG(1, 99))
-	return append(all, workload{"varied webhook payloads", o.hooks, min(o.vectors, o.hooks), func() events.Event {
+	return append(all, workload{"varied webhook payloads", o.hooks, func() events.Event {
 		return set.Varied(rng, within(o.spread, now, rng))
 	}}), nil
 }
@@ -141,7 +145,7 @@ func within(spread time.Duration, now time.Time, rng *rand.Rand) time.Time {
 func short(o options, now time.Time, unique, n int) workload {
 	rng := rand.New(rand.NewPCG(1, uint64(unique)))
 	g := events.New(rng, now, unique)
-	return workload{fmt.Sprintf("650 B events, %d unique words", unique), n, 0, func() events.Event {
+	return workload{fmt.Sprintf("650 B events, %d unique words", unique), n, func() events.Event {
 		e := g.Next()
 		e.Time = within(o.spread, now, rng)
 		return e
@@ -156,12 +160,12 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	if o.child != "" {
 		return runChild(ctx, o, log)
 	}
-	s, err := setUp(ctx, &o, log)
+	s, err := setUp(ctx, &o, log, out)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	all, err := workloads(o, time.Now().UTC())
+	all, err := workloads(o, s.began)
 	if err != nil {
 		return err
 	}
@@ -173,6 +177,11 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		defer f.Close()
 		s.profile = f
 	}
+	if o.parts != partVector {
+		if err := s.fill(ctx, o); err != nil {
+			return fmt.Errorf("fill the database: %w", err)
+		}
+	}
 	goals := goal.NewSheet(out)
 	parts := strings.Split(o.parts, ",")
 	for _, w := range all {
@@ -183,10 +192,16 @@ func run(ctx context.Context, o options, out io.Writer) error {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 	}
+	if hooks := all[len(all)-1]; slices.Contains(parts, partVector) && strings.Contains(hooks.name, o.only) {
+		hooks.n = min(o.vectors, o.hooks)
+		if err := compareVector(ctx, o, s, hooks, out, goals); err != nil {
+			return fmt.Errorf("tsvector: %w", err)
+		}
+	}
 	for _, p := range []struct {
 		name string
 		run  func(context.Context, options, *stage, io.Writer, *goal.Sheet) error
-	}{{partSpread, spreadOfUniques}, {partDisturb, disturbed}, {partBacklog, backlogged}} {
+	}{{partSpread, spreadOfUniques}, {partBacklog, backlogged}, {partDisturb, disturbed}} {
 		if !slices.Contains(parts, p.name) {
 			continue
 		}
@@ -195,85 +210,6 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		}
 	}
 	return goals.Err(o.enforce)
-}
-
-// player is a contender, how many records it reads, and its turns so far.
-type player struct {
-	name  string
-	n     int
-	play  contender
-	turns []turn
-}
-
-// compare runs the contenders turn by turn and prints the medians.
-func compare(ctx context.Context, o options, s *stage, w workload, out io.Writer, goals *goal.Sheet) error {
-	topic, bytes, err := s.publish(ctx, o, w)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(out, "%s: %d records, %.0f B of data each, %d partitions, batches of %d\n",
-		w.name, w.n, float64(bytes)/float64(w.n), o.partitions, o.batch)
-	product := &player{name: "product", n: w.n, play: contender{run: s.product, again: s.productAgain}}
-	limit := &player{name: "limit", n: w.n, play: contender{run: s.limit(lexemes{})}}
-	asItIs := &player{name: "as it is", n: w.n, play: contender{run: s.asItIs}}
-	all := []*player{product, limit, asItIs}
-	var vector *player
-	if w.vectors > 0 {
-		vector = &player{name: "tsvector", n: w.vectors, play: contender{setup: vectorColumn, run: s.limit(newVectors())}}
-		all = append(all, vector)
-	}
-	for range o.rounds {
-		for _, p := range all {
-			r, err := s.measure(ctx, o, topic, p.n, p.play)
-			if err != nil {
-				return fmt.Errorf("%s: %w", p.name, err)
-			}
-			p.turns = append(p.turns, r)
-		}
-		slices.Reverse(all)
-	}
-	for _, p := range []*player{product, limit, asItIs, vector} {
-		if p != nil {
-			m := middle(p.turns)
-			fmt.Fprintf(out, "  %-8s %6.0f records/s %v of %d, processor %.0f + %.0f µs a record (client + server)\n",
-				p.name, m.rate, rates(p.turns), p.n, m.own, m.server)
-		}
-	}
-	ours, best := middle(product.turns), middle(limit.turns)
-	fmt.Fprintf(out, "  product ÷ limit by processor time %.2f\n", (best.own+best.server)/(ours.own+ours.server))
-	goals.AtLeast(w.name+": product ÷ limit", ours.rate/best.rate, goalLimit, "")
-	fmt.Fprintf(out, "  met again %.0f records/s\n", ours.again)
-	goals.AtLeast(w.name+": met again ÷ fresh", ours.again/ours.rate, goalAgain, "")
-	if vector != nil {
-		slow := middle(vector.turns)
-		fmt.Fprintf(out, "  product ÷ tsvector by processor time %.2f\n", (slow.own+slow.server)/(ours.own+ours.server))
-		goals.AtLeast(w.name+": product ÷ loop with a tsvector", ours.rate/slow.rate, goalTSVector, "")
-	}
-	return nil
-}
-
-// middle is the median of each figure by itself.
-func middle(ts []turn) turn {
-	pick := func(f func(turn) float64) float64 {
-		v := make([]float64, len(ts))
-		for i, t := range ts {
-			v[i] = f(t)
-		}
-		slices.Sort(v)
-		return v[len(v)/2]
-	}
-	return turn{
-		pick(func(t turn) float64 { return t.rate }), pick(func(t turn) float64 { return t.again }),
-		pick(func(t turn) float64 { return t.own }), pick(func(t turn) float64 { return t.server }),
-	}
-}
-
-func rates(ts []turn) []int {
-	out := make([]int, len(ts))
-	for i, t := range ts {
-		out[i] = int(t.rate)
-	}
-	return out
 }
 
 func (s *stage) startProfile() func() {

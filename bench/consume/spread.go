@@ -13,23 +13,14 @@ import (
 // goalSpread is how many times the slowest rate the fastest may be, over the numbers of unique words.
 const goalSpread = 1.25
 
-// spreadOfUniques asks whether words that occur in one event alone slow the product down. The topics take
+// spreadOfUniques asks whether words that occur in one event alone slow the product down. They take
 // turns, so that the machine's moods are shared.
 func spreadOfUniques(ctx context.Context, o options, s *stage, out io.Writer, goals *goal.Sheet) error {
 	numbers := []int{0, 5, 20}
-	topics := make([]string, len(numbers))
 	turns := make([][]turn, len(numbers))
-	now := time.Now().UTC()
-	for i, unique := range numbers {
-		topic, _, err := s.publish(ctx, o, short(o, now, unique, o.uniques))
-		if err != nil {
-			return err
-		}
-		topics[i] = topic
-	}
 	for range o.rounds {
-		for i, topic := range topics {
-			r, err := s.measure(ctx, o, topic, o.uniques, contender{run: s.asItIs})
+		for i, unique := range numbers {
+			r, err := s.turn(ctx, o, short(o, time.Now().UTC(), unique, o.uniques), contender{run: s.asItIs})
 			if err != nil {
 				return err
 			}

@@ -48,6 +48,7 @@ type Generator struct {
 	vocab    *rand.Zipf
 	from     time.Time
 	unique   int
+	named    bool
 }
 
 // New makes a generator of events in the Days before until, each with a number of tokens in its data
@@ -60,6 +61,13 @@ func New(rng *rand.Rand, until time.Time, unique int) *Generator {
 		from:     until.Add(-Days * 24 * time.Hour),
 		unique:   unique,
 	}
+}
+
+// Identified has each event carry what people search for by hand: a request's id, a UUID, a trace in hex and
+// the number of an order, in the room of its message.
+func (g *Generator) Identified() *Generator {
+	g.named = true
+	return g
 }
 
 // Next makes one event; its data is its own.
@@ -105,7 +113,11 @@ func (g *Generator) Next() Event {
 		d = appendHex(d, r.Uint64(), 16)
 		d = append(d, '"')
 	}
-	d = append(d, `],"message":"`...)
+	d = append(d, ']')
+	if g.named {
+		d = g.appendIdentifiers(d)
+	}
+	d = append(d, `,"message":"`...)
 	for target := 480 + r.IntN(320); ; {
 		d = append(d, words[g.vocab.Uint64()]...)
 		if len(d) >= target {
@@ -115,6 +127,29 @@ func (g *Generator) Next() Event {
 	}
 	e.Data = append(d, `"}`...)
 	return e
+}
+
+func (g *Generator) appendIdentifiers(d []byte) []byte {
+	r := g.rng
+	d = append(d, `,"requestId":"req_`...)
+	d = appendHex(d, r.Uint64(), 12)
+	d = append(d, `","correlationId":"`...)
+	a, b := r.Uint64(), r.Uint64()
+	d = appendHex(d, a, 8)
+	d = append(d, '-')
+	d = appendHex(d, a>>32, 4)
+	d = append(d, "-4"...)
+	d = appendHex(d, a>>48, 3)
+	d = append(d, "-a"...)
+	d = appendHex(d, b, 3)
+	d = append(d, '-')
+	d = appendHex(d, b>>12, 12)
+	d = append(d, `","traceId":"`...)
+	d = appendHex(d, r.Uint64(), 16)
+	d = appendHex(d, r.Uint64(), 16)
+	d = append(d, `","orderNumber":"ORD-`...)
+	d = strconv.AppendUint(d, 10_000_000+r.Uint64N(90_000_000), 10)
+	return append(d, '"')
 }
 
 func appendHex(dst []byte, v uint64, digits int) []byte {

@@ -14,8 +14,11 @@ var until = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 
 func TestStreamHasItsShape(t *testing.T) {
 	t.Parallel()
-	for _, unique := range []int{0, 5, 20} {
+	for n, unique := range []int{0, 5, 20, 2} {
 		g := events.New(rand.New(rand.NewPCG(1, 2)), until, unique)
+		if n == 3 {
+			g.Identified()
+		}
 		types, sources, subjects, refs := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
 		size := 0
 		const n = 20000

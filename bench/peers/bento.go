@@ -21,11 +21,11 @@ type bento struct {
 
 func (*bento) table() string { return searchable }
 
-func (*bento) topic(b *backlog, skewed bool) string {
+func (*bento) form(skewed bool) form {
 	if skewed {
-		return b.skewed
+		return asSkewed
 	}
-	return b.events
+	return asEvents
 }
 
 // The pipeline's settings, of those that were tried the fastest.

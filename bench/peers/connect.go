@@ -149,11 +149,11 @@ type sink struct {
 
 func (k *sink) table() string { return k.ddl }
 
-func (k *sink) topic(b *backlog, _ bool) string {
+func (k *sink) form(bool) form {
 	if k.rows {
-		return b.rows
+		return asRows
 	}
-	return b.events
+	return asEvents
 }
 
 func (k *sink) start(ctx context.Context, _ *stage, topic string, d *database) error {

@@ -4,7 +4,9 @@
 // as searchable as the product's and into a plain one, and Bento into the searchable one, on a backlog that
 // is balanced over the partitions and on one that is skewed to one. They are fetched into ORIEL_CACHE_DIR.
 //
-// A turn starts with an empty database. What the peers are spared: the product's dedup with a verdict, its
+// All begin with the same past (bench/stored), of the kind of the events that follow, in three databases: the
+// product's, one with the searchable table and one with the plain table; whoever plays adds new events to it,
+// as many each time. What the peers are spared: the product's dedup with a verdict, its
 // ledger, rollups and identifiers, and its path=value terms.
 //
 //	go run ./bench/peers -url postgres://…
@@ -43,6 +45,8 @@ type options struct {
 	hooks    int
 	warm     int
 	rounds   int
+	stored   int
+	hookPast int
 	only     string
 	fetch    bool
 	log      bool
@@ -58,6 +62,8 @@ func main() {
 	flag.IntVar(&o.hooks, "hooks", 12_000, "webhook payloads")
 	flag.IntVar(&o.warm, "warm", 1, "turns of each before any is measured: the worker's JVM compiles what it runs")
 	flag.IntVar(&o.rounds, "rounds", 3, "turns of each")
+	flag.IntVar(&o.stored, "stored", 20_000, "650 B events of thirty days that are stored before any are added; 5,000,000 is the long form")
+	flag.IntVar(&o.hookPast, "storedhooks", 2_000, "webhook payloads that are stored before any are added; 500,000 is the long form")
 	flag.StringVar(&o.only, "only", "", "run only the workloads whose name contains this")
 	flag.BoolVar(&o.fetch, "fetch", true, "build Bento where the cache lacks it, which takes minutes")
 	flag.BoolVar(&o.log, "log", false, "print each turn, and the product's log")
@@ -152,8 +158,7 @@ func run(ctx context.Context, o options, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "%s; Kafka Connect %s with Debezium's JDBC sink %s, %d tasks, batches of %d; Bento %s, batches of %d, %d in flight\n",
 		server, connectVersion, debeziumVersion, connectTasks, connectBatch, bentoVersion, bentoBatch, bentoInFlight)
-	fmt.Fprintln(out, "All read the same topic. As rows, Kafka Connect is spared the making of its rows: "+
-		"it reads a second topic, the same events as JSON objects of a known schema.")
+	fmt.Fprintln(out, "As rows, Kafka Connect is spared the making of its rows: its topic has the events as JSON objects of a known schema.")
 	players := []*player{{name: ours, play: &product{}}, {name: oursSkewed, play: &product{}, skewed: true}}
 	if noConnect == nil {
 		w, err := startWorker(ctx, s, connect)
@@ -182,27 +187,33 @@ func run(ctx context.Context, o options, out io.Writer) error {
 		if !strings.Contains(w.name, o.only) {
 			continue
 		}
-		b, err := s.publish(ctx, w)
-		if err != nil {
+		if err := s.fill(ctx, w, players, out); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		for ; o.warm > 0; o.warm-- {
-			if _, err := s.round(ctx, &b, players); err != nil {
+			if _, err := s.round(ctx, w, players); err != nil {
 				return fmt.Errorf("warm up: %w", err)
 			}
 		}
-		if err := s.compare(ctx, o, w, &b, players, out, goals); err != nil {
+		if err := s.compare(ctx, o, w, players, out, goals); err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
+		}
+		if err := s.empty(ctx); err != nil {
+			return err
 		}
 	}
 	return goals.Err(o.enforce)
 }
 
 // round is a turn of each.
-func (s *stage) round(ctx context.Context, b *backlog, players []*player) ([]turn, error) {
+func (s *stage) round(ctx context.Context, w workload, players []*player) ([]turn, error) {
 	turns := make([]turn, len(players))
 	for i, p := range players {
-		t, err := s.measure(ctx, b, p.skewed, p.play)
+		b, err := s.publish(ctx, w, p.play.form(p.skewed))
+		if err != nil {
+			return nil, err
+		}
+		t, err := s.measure(ctx, &b, p.play)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", p.name, err)
 		}
@@ -213,14 +224,14 @@ func (s *stage) round(ctx context.Context, b *backlog, players []*player) ([]tur
 }
 
 // compare runs the players turn by turn and prints the medians.
-func (s *stage) compare(ctx context.Context, o options, w workload, b *backlog, players []*player, out io.Writer, goals *goal.Sheet) error {
-	fmt.Fprintf(out, "%s: %d records, %.0f B of data each, %d partitions, load %s\n", w.name, b.n, float64(b.bytes)/float64(b.n), partitions, load())
+func (s *stage) compare(ctx context.Context, o options, w workload, players []*player, out io.Writer, goals *goal.Sheet) error {
+	fmt.Fprintf(out, "%s: %d records, %d partitions, load %s\n", w.name, w.n, partitions, goal.Load())
 	order := slices.Clone(players)
 	for _, p := range players {
 		p.turns = nil
 	}
 	for range o.rounds {
-		turns, err := s.round(ctx, b, order)
+		turns, err := s.round(ctx, w, order)
 		if err != nil {
 			return err
 		}
@@ -233,9 +244,10 @@ func (s *stage) compare(ctx context.Context, o options, w workload, b *backlog, 
 	for _, p := range players {
 		m := middle(p.turns)
 		rates[p.name] = m
-		fmt.Fprintf(out, "  %-20s %6.0f records/s %v, processor %.0f + %.0f µs a record (client + server)\n", p.name, m.rate, each(p.turns), m.own, m.server)
+		fmt.Fprintf(out, "  %-20s %6.0f records/s %v, %.0f B of data each, processor %.0f + %.0f µs a record (client + server)\n",
+			p.name, m.rate, each(p.turns), m.bytes, m.own, m.server)
 	}
-	fmt.Fprintf(out, "  load %s\n", load())
+	fmt.Fprintf(out, "  load %s\n", goal.Load())
 	for _, c := range comparisons() {
 		a, b := rates[c.ours], rates[c.peer]
 		if c.goal == 0 {
@@ -264,7 +276,7 @@ func middle(ts []turn) turn {
 		slices.Sort(v)
 		return v[len(v)/2]
 	}
-	return turn{pick(func(t turn) float64 { return t.rate }), pick(func(t turn) float64 { return t.own }), pick(func(t turn) float64 { return t.server })}
+	return turn{pick(func(t turn) float64 { return t.rate }), pick(func(t turn) float64 { return t.own }), pick(func(t turn) float64 { return t.server }), pick(func(t turn) float64 { return t.bytes })}
 }
 
 func each(ts []turn) []int {

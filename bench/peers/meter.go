@@ -13,7 +13,7 @@ import (
 type contender interface {
 	// table is the statements that make its table; none where it makes its own.
 	table() string
-	topic(b *backlog, skewed bool) string
+	form(skewed bool) form
 	start(ctx context.Context, s *stage, topic string, d *database) error
 	// spent is the processor time of its process so far.
 	spent() time.Duration
@@ -22,43 +22,43 @@ type contender interface {
 	stop(ctx context.Context) error
 }
 
-// turn is one measured run: records a second, and processor time in microseconds a record.
-type turn struct{ rate, own, server float64 }
+// turn is one measured run: records a second, processor time in microseconds a record, and their size.
+type turn struct{ rate, own, server, bytes float64 }
 
 // wholeRows counts the rows with everything that each event has.
 const wholeRows = `SELECT count(*) FROM event WHERE source <> '' AND id <> '' AND type <> '' AND subject <> ''
-	AND datacontenttype = 'application/json' AND octet_length(data::text) > 2`
+	AND datacontenttype = 'application/json' AND octet_length(data::text) > 2 AND `
 
 // patience is how long a turn may take.
 const patience = 5 * time.Minute
 
 // measure gives a contender a database and returns its rate. The clock starts once a tenth of the records is
 // stored, and stops when all are and the index holds them.
-func (s *stage) measure(ctx context.Context, b *backlog, skewed bool, c contender) (t turn, err error) {
+func (s *stage) measure(ctx context.Context, b *backlog, c contender) (t turn, err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it takes too long"))
 	defer cancel()
-	d, err := s.openDatabase(ctx)
-	if err != nil {
-		return t, err
-	}
-	defer func() { err = errors.Join(err, d.close(ctx)) }()
-	if ddl := c.table(); ddl != "" {
-		if err := d.makeTable(ctx, ddl); err != nil {
+	d := s.past[c.table()]
+	if d == nil {
+		if d, err = s.openDatabase(ctx, databaseName, c.table()); err != nil {
 			return t, err
 		}
+		defer func() { err = errors.Join(err, d.close(ctx)) }()
+	}
+	if _, err := d.admin.Exec(ctx, "CHECKPOINT"); err != nil {
+		return t, err
 	}
 	server := postmaster(ctx, d.admin)
 	mark := func(now sample) meter { return meter{now, c.spent(), spentTree(server)} }
-	began := time.Now()
-	if err := c.start(ctx, s, c.topic(b, skewed), d); err != nil {
-		return t, err
-	}
-	defer func() { err = errors.Join(err, c.stop(context.WithoutCancel(ctx))) }()
-	counter, err := newCounter(ctx, d.url, c)
+	counter, err := newCounter(ctx, d, c)
 	if err != nil {
 		return t, err
 	}
 	defer counter.conn.Close(context.WithoutCancel(ctx))
+	began := time.Now()
+	if err := c.start(ctx, s, b.topic, d); err != nil {
+		return t, err
+	}
+	defer func() { err = errors.Join(err, c.stop(context.WithoutCancel(ctx))) }()
 	from := mark(sample{at: began})
 	now, err := counter.wait(ctx, b.n/10)
 	if err != nil {
@@ -75,16 +75,17 @@ func (s *stage) measure(ctx context.Context, b *backlog, skewed bool, c contende
 	}
 	to := mark(sample{b.n, time.Now()})
 	var whole int
-	if err := counter.conn.QueryRow(ctx, wholeRows).Scan(&whole); err != nil {
+	if err := counter.conn.QueryRow(ctx, wholeRows+counter.added).Scan(&whole); err != nil {
 		return t, err
 	}
-	if whole != b.n {
+	if whole -= counter.before; whole != b.n {
 		return t, fmt.Errorf("%d whole rows of %d", whole, b.n)
 	}
 	n := float64(to.rows - from.rows)
 	return turn{
-		rate: n / to.at.Sub(from.at).Seconds(),
-		own:  (to.own - from.own).Seconds() * 1e6 / n, server: (to.server - from.server).Seconds() * 1e6 / n,
+		rate:  n / to.at.Sub(from.at).Seconds(),
+		bytes: float64(b.bytes) / float64(b.n),
+		own:   (to.own - from.own).Seconds() * 1e6 / n, server: (to.server - from.server).Seconds() * 1e6 / n,
 	}, nil
 }
 
@@ -102,20 +103,36 @@ type sample struct {
 
 // counter counts rows seldom enough not to be in the way.
 type counter struct {
-	conn *pgx.Conn
-	c    contender
+	conn   *pgx.Conn
+	c      contender
+	added  string // the condition of rows that count
+	before int    // how many there were before the turn
 }
 
-func newCounter(ctx context.Context, url string, c contender) (*counter, error) {
-	conn, err := pgx.Connect(ctx, url)
+func newCounter(ctx context.Context, d *database, c contender) (*counter, error) {
+	added, err := d.added(ctx)
 	if err != nil {
 		return nil, err
 	}
+	conn, err := pgx.Connect(ctx, d.url)
+	if err != nil {
+		return nil, err
+	}
+	k := &counter{conn: conn, c: c, added: added}
 	// One process counts: the others are the contender's.
 	if _, err := conn.Exec(ctx, "SET max_parallel_workers_per_gather = 0"); err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))
 	}
-	return &counter{conn, c}, nil
+	if k.before, err = k.count(ctx); err != nil {
+		return nil, errors.Join(err, conn.Close(ctx))
+	}
+	return k, nil
+}
+
+// count counts the rows that contenders have added.
+func (k *counter) count(ctx context.Context) (n int, err error) {
+	err = k.conn.QueryRow(ctx, "SELECT count(*) FROM event WHERE "+k.added).Scan(&n)
+	return n, err
 }
 
 // wait returns the first sample of so many rows.
@@ -123,9 +140,11 @@ func (k *counter) wait(ctx context.Context, rows int) (sample, error) {
 	began, looks := sample{at: time.Now()}, 0
 	for {
 		now := sample{at: time.Now()}
-		if err := k.conn.QueryRow(ctx, "SELECT count(*) FROM event").Scan(&now.rows); err != nil {
+		n, err := k.count(ctx)
+		if err != nil {
 			return now, err
 		}
+		now.rows = n - k.before
 		if now.rows >= rows {
 			return now, nil
 		}

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"oriel/bench/events"
+	"oriel/bench/stored"
 	"oriel/server/cloudevents"
 )
 
@@ -24,7 +25,7 @@ func TestBothFormsOfAnEventSayTheSame(t *testing.T) {
 	g := events.New(rand.New(rand.NewPCG(1, 2)), time.Now(), 5)
 	for range 50 {
 		want := g.Next()
-		record := asEvent(&want)
+		record := stored.Record(&want)
 		r := cloudevents.Record{Key: record.Key, Value: record.Value}
 		for _, h := range record.Headers {
 			r.Headers = append(r.Headers, cloudevents.Header{Key: h.Key, Value: h.Value})

@@ -149,13 +149,3 @@ func peak(pid int) float64 {
 	kb, _ := strconv.Atoi(fields[0])
 	return float64(kb) / 1024
 }
-
-// load is the machine's load over the last minute.
-func load() string {
-	b, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	first, _, _ := strings.Cut(string(b), " ")
-	return first
-}

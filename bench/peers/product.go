@@ -19,14 +19,22 @@ type product struct{ consumer *consume.Consumer }
 // table is none of the peers': the product brings its schema.
 func (*product) table() string { return "" }
 
-func (*product) topic(b *backlog, skewed bool) string {
+func (*product) form(skewed bool) form {
 	if skewed {
-		return b.skewed
+		return asSkewed
 	}
-	return b.events
+	return asEvents
 }
 
 func (p *product) start(ctx context.Context, s *stage, topic string, d *database) error {
+	p.consumer = consume.New(consume.Config{
+		Consumer: "store", Topic: topic, Group: fmt.Sprintf("bench-%d", time.Now().UnixNano()), Instance: "bench",
+	}, d.pool, []kgo.Opt{kgo.SeedBrokers(s.brokers...), kgo.MetadataMinAge(250 * time.Millisecond)}, s.log, prometheus.NewRegistry(), func() {})
+	return p.consumer.Start(ctx)
+}
+
+// makeSchema makes the product's tables, and has them maintained.
+func (d *database) makeSchema(ctx context.Context, s *stage) error {
 	if err := schema.Migrate(ctx, d.url); err != nil {
 		return err
 	}
@@ -39,10 +47,7 @@ func (p *product) start(ctx context.Context, s *stage, topic string, d *database
 		return err
 	}
 	d.closers = append(d.closers, keeper.Stop)
-	p.consumer = consume.New(consume.Config{
-		Consumer: "store", Topic: topic, Group: fmt.Sprintf("bench-%d", now.UnixNano()), Instance: "bench",
-	}, d.pool, []kgo.Opt{kgo.SeedBrokers(s.brokers...), kgo.MetadataMinAge(250 * time.Millisecond)}, s.log, prometheus.NewRegistry(), func() {})
-	return p.consumer.Start(ctx)
+	return nil
 }
 
 func (*product) spent() time.Duration { return self() }

@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"oriel/server/dbtest/kafkatest"
 	"oriel/server/embedded"
@@ -25,6 +22,7 @@ type stage struct {
 	log     *slog.Logger
 	closers []func(context.Context) error
 	topics  int
+	past    map[string]*database // by the statements of their table
 }
 
 func (s *stage) close() {
@@ -83,55 +81,4 @@ func (s *stage) describe(ctx context.Context) (string, error) {
 	err = conn.QueryRow(ctx, `SELECT current_setting('server_version'), current_setting('default_toast_compression'),
 		current_setting('gin_pending_list_limit')`).Scan(&version, &compression, &pending)
 	return fmt.Sprintf("PostgreSQL %s, TOAST %s, gin_pending_list_limit %s", version, compression, pending), err
-}
-
-// database is a fresh one.
-type database struct {
-	url   string
-	pool  *pgxpool.Pool
-	admin *pgx.Conn
-	// closers end what works beside the contender.
-	closers []func(context.Context) error
-}
-
-const databaseName = "oriel_bench_peers"
-
-func (s *stage) openDatabase(ctx context.Context) (d *database, err error) {
-	d = &database{}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, d.close(ctx))
-		}
-	}()
-	if d.admin, err = pgx.Connect(ctx, s.url); err != nil {
-		return nil, err
-	}
-	for _, sql := range []string{"DROP DATABASE IF EXISTS " + databaseName + " WITH (FORCE)", "CREATE DATABASE " + databaseName, "CHECKPOINT"} {
-		if _, err := d.admin.Exec(ctx, sql); err != nil {
-			return nil, err
-		}
-	}
-	u, err := url.Parse(s.url)
-	if err != nil {
-		return nil, err
-	}
-	u.Path = "/" + databaseName
-	d.url = u.String()
-	d.pool, err = pgxpool.New(ctx, d.url)
-	return d, err
-}
-
-func (d *database) close(ctx context.Context) (err error) {
-	ctx = context.WithoutCancel(ctx)
-	for i := len(d.closers) - 1; i >= 0; i-- {
-		err = errors.Join(err, d.closers[i](ctx))
-	}
-	if d.pool != nil {
-		d.pool.Close()
-	}
-	if d.admin != nil {
-		_, dropped := d.admin.Exec(ctx, "DROP DATABASE IF EXISTS "+databaseName+" WITH (FORCE)")
-		err = errors.Join(err, dropped, d.admin.Close(ctx))
-	}
-	return err
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"oriel/bench/events"
+	"oriel/bench/stored"
 	"oriel/bench/webhooks"
-	"oriel/server/cloudevents"
 )
 
 // spread is over how long the events' times are spread: how long the backlog took to grow.
@@ -25,6 +25,7 @@ const partitions = 6
 type workload struct {
 	name string
 	n    int
+	past stored.Past
 	next func() events.Event
 }
 
@@ -39,22 +40,29 @@ func workloads(o options, now time.Time) ([]workload, error) {
 		return nil, err
 	}
 	return []workload{
-		{"650 B events", o.events, func() events.Event {
+		{"650 B events", o.events, stored.Past{Events: o.stored, Until: now.Add(-spread)}, func() events.Event {
 			e := short.Next()
 			e.Time = at()
 			return e
 		}},
-		{"varied webhook payloads", o.hooks, func() events.Event { return set.Varied(rng, at()) }},
+		{"varied webhook payloads", o.hooks, stored.Past{Hooks: o.hookPast, Until: now.Add(-spread), Webhooks: o.webhooks}, func() events.Event { return set.Varied(rng, at()) }},
 	}, nil
 }
 
-// backlog is the same events in the forms that the contenders read.
+// form is how a backlog looks.
+type form string
+
+const (
+	asEvents form = "events" // CloudEvents in binary mode
+	asSkewed form = "skewed" // the same, nine of ten in one partition
+	asRows   form = "rows"   // JSON objects for a converter that knows their schema
+)
+
+// backlog is a topic of new events.
 type backlog struct {
-	n      int
-	bytes  int    // of data
-	events string // CloudEvents in binary mode
-	skewed string // the same, nine of ten in one partition
-	rows   string // JSON objects for a converter that knows their schema
+	topic string
+	n     int
+	bytes int // of data
 }
 
 // skew puts nine of ten records in one partition.
@@ -65,19 +73,16 @@ func skew(i int) int32 {
 	return int32(1 + i/10%(partitions-1))
 }
 
-func (s *stage) publish(ctx context.Context, w workload) (b backlog, err error) {
+func (s *stage) publish(ctx context.Context, w workload, f form) (b backlog, err error) {
 	s.topics++
-	name := func(form string) string {
-		return fmt.Sprintf("bench.peers.%d.%d.%s", time.Now().Unix(), s.topics, form)
-	}
-	b = backlog{n: w.n, events: name("events"), skewed: name("skewed"), rows: name("rows")}
+	b = backlog{n: w.n, topic: fmt.Sprintf("bench.peers.%d.%d.%s", time.Now().Unix(), s.topics, f)}
 	cl, err := kgo.NewClient(kgo.SeedBrokers(s.brokers...), kgo.ProducerLinger(20*time.Millisecond),
 		kgo.RecordPartitioner(asSaid{kgo.StickyKeyPartitioner(nil)}), kgo.MaxBufferedRecords(5000), kgo.MaxBufferedBytes(64<<20))
 	if err != nil {
 		return b, err
 	}
 	defer cl.Close()
-	made, err := kadm.NewClient(cl).CreateTopics(ctx, partitions, 1, nil, b.events, b.skewed, b.rows)
+	made, err := kadm.NewClient(cl).CreateTopics(ctx, partitions, 1, nil, b.topic)
 	if err == nil {
 		err = made.Error()
 	}
@@ -98,17 +103,19 @@ func (s *stage) publish(ctx context.Context, w workload) (b backlog, err error) 
 	for i := range w.n {
 		e := w.next()
 		b.bytes += len(e.Data)
-		event := asEvent(&e)
-		event.Topic, event.Partition = b.events, anyPartition
-		heavy := *event
-		heavy.Topic, heavy.Partition = b.skewed, skew(i)
-		row, err := asRow(&e)
-		if err != nil {
-			return b, err
+		r := stored.Record(&e)
+		r.Topic, r.Partition = b.topic, anyPartition
+		switch f {
+		case asSkewed:
+			r.Partition = skew(i)
+		case asRows:
+			if r.Value, err = asRow(&e); err != nil {
+				return b, err
+			}
+			r.Headers = nil
+		case asEvents:
 		}
-		produce(event)
-		produce(&heavy)
-		produce(&kgo.Record{Topic: b.rows, Partition: anyPartition, Key: event.Key, Value: row})
+		produce(r)
 	}
 	if err := cl.Flush(ctx); err != nil {
 		return b, err
@@ -119,19 +126,6 @@ func (s *stage) publish(ctx context.Context, w workload) (b backlog, err error) 
 	default:
 		return b, nil
 	}
-}
-
-// asEvent is an event as producers of CloudEvents send it.
-func asEvent(e *events.Event) *kgo.Record {
-	enc := cloudevents.EncodeRecord(&cloudevents.Event{
-		ID: e.ID, Source: e.Source, Type: e.Type, Subject: e.Subject, DataContentType: "application/json",
-		Time: e.Time, TimeText: e.Time.Format(time.RFC3339Nano), Data: e.Data,
-	})
-	r := &kgo.Record{Key: enc.Key, Value: enc.Value}
-	for _, h := range enc.Headers {
-		r.Headers = append(r.Headers, kgo.RecordHeader{Key: h.Key, Value: h.Value})
-	}
-	return r
 }
 
 // row is an event as a sink can store it without transforming it.

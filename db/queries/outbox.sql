@@ -175,3 +175,30 @@ SELECT coalesce(extract(epoch FROM clock_timestamp() - min(oldest.created_at)), 
 DELETE FROM outbox_backoff b
  WHERE b.until < clock_timestamp() - interval '10 minutes'
    AND NOT EXISTS (SELECT FROM outbox o WHERE o.shard = b.shard AND o.topic = b.topic AND NOT o.dead);
+
+-- name: OutboxDead :many
+-- What waits for an operator, the oldest first; waiting are the later ones of its key. topic '' is any.
+SELECT o.id, o.topic, o.order_key, o.seq, o.attempts, coalesce(o.reason, '')::text AS reason, coalesce(o.detail, '')::text AS detail,
+       o.died_at::timestamptz AS died_at,
+       (coalesce(octet_length(o.record_value), 0) + coalesce(octet_length(o.record_key), 0))::bigint AS size,
+       CASE WHEN o.blocks_key THEN (SELECT count(*) FROM outbox w
+                                     WHERE w.order_key = o.order_key AND w.seq > o.seq AND NOT w.dead) ELSE 0 END::bigint AS waiting
+  FROM outbox o
+ WHERE o.dead AND (o.topic = @topic::text OR @topic = '')
+ ORDER BY o.id
+ LIMIT @most::integer;
+
+-- name: OutboxRetryDead :many
+-- Those of ids, or all of a topic.
+UPDATE outbox o
+   SET dead = false, died_at = NULL, reason = NULL, detail = NULL, attempts = 0, next_attempt_at = clock_timestamp()
+  FROM (SELECT d.id, d.reason FROM outbox d
+         WHERE d.dead AND (d.id = ANY (@ids::bigint[]) OR d.topic = @topic::text)
+         ORDER BY d.id FOR UPDATE) was
+ WHERE o.id = was.id
+RETURNING o.id, o.topic, o.order_key, o.seq, coalesce(was.reason, '')::text AS reason;
+
+-- name: OutboxDiscardDead :many
+DELETE FROM outbox o
+ WHERE o.dead AND (o.id = ANY (@ids::bigint[]) OR o.topic = @topic::text)
+RETURNING o.id, o.topic, o.order_key, o.seq, coalesce(o.reason, '')::text AS reason;

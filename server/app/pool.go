@@ -1,9 +1,11 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -21,6 +23,8 @@ func session(extra map[string]string) map[string]string {
 		"lock_timeout":                        "2s",
 		"idle_in_transaction_session_timeout": "10s",
 		"jit":                                 "off",
+		// Where a line went dead the server holds our locks until it learns that we are gone.
+		"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3", "tcp_user_timeout": "30000",
 	}
 	maps.Copy(s, extra)
 	return s
@@ -38,6 +42,13 @@ func readSession() map[string]string {
 	return session(map[string]string{"statement_timeout": "10s", "default_transaction_read_only": "on"})
 }
 
+// A connection that was idle is asked whether it lives, and a dead one costs no more than this; so does an
+// address that nobody answers at. A shorter connect_timeout of the URL's own stays.
+const (
+	pingIn    = 5 * time.Second
+	connectIn = 10 * time.Second
+)
+
 // openPool opens a pool whose connections carry the settings, and proves that the database answers.
 func openPool(ctx context.Context, url string, maxConns int32, name string, settings map[string]string) (*pgxpool.Pool, error) {
 	cfg, err := pgxpool.ParseConfig(url)
@@ -48,6 +59,11 @@ func openPool(ctx context.Context, url string, maxConns int32, name string, sett
 	cfg.MaxConns = maxConns
 	maps.Copy(cfg.ConnConfig.RuntimeParams, settings)
 	cfg.ConnConfig.RuntimeParams["application_name"] = name
+	cfg.ConnConfig.DialFunc = (&net.Dialer{KeepAliveConfig: net.KeepAliveConfig{
+		Enable: true, Idle: 10 * time.Second, Interval: 5 * time.Second, Count: 3,
+	}}).DialContext
+	cfg.ConnConfig.ConnectTimeout = cmp.Or(min(cfg.ConnConfig.ConnectTimeout, connectIn), connectIn)
+	cfg.PingTimeout = pingIn
 	pool, err := pgxpool.NewWithConfig(ctx, cfg)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)

@@ -27,7 +27,9 @@ func (a *App) addRelay(ctx context.Context, cfg config.Config, kopts []kgo.Opt, 
 		return nil, err
 	}
 	a.push("relay pool", 5*time.Second, closePool(pool))
-	r := outbox.New(outbox.Config{Instance: instance()}, pool, kopts, log, reg)
+	r := outbox.New(outbox.Config{
+		Instance: instance(), TTL: cfg.Outbox.Lease, MaxMessage: cfg.Outbox.MessageBytes,
+	}, pool, kopts, log, reg)
 	a.push("relay", 12*time.Second, r.Stop)
 	a.start = append(a.start, r.Start)
 	a.health.Register("relay", func(context.Context) error {

@@ -30,6 +30,8 @@ const (
 	ActionSavedSearchShare  = "savedSearch.share"
 	ActionSavedSearchChange = "savedSearch.change"
 	ActionSavedSearchDelete = "savedSearch.delete"
+	ActionRetryMessages     = "outbox.retry"
+	ActionDiscardMessages   = "outbox.discard"
 )
 
 // Actions lists every action there is.
@@ -37,7 +39,7 @@ func Actions() []string {
 	return []string{
 		ActionSignIn, ActionSignOut, ActionSignOutEverywhere, ActionRolesChanged,
 		ActionTokenCreate, ActionTokenRevoke, ActionAuditExport, ActionAdoptTopic,
-		ActionMoveConsumer, ActionResumeConsumer, ActionReindex,
+		ActionMoveConsumer, ActionResumeConsumer, ActionReindex, ActionRetryMessages, ActionDiscardMessages,
 		ActionSavedSearchShare, ActionSavedSearchChange, ActionSavedSearchDelete,
 	}
 }

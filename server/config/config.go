@@ -29,6 +29,7 @@ type Config struct {
 	Database Database
 	Kafka    Kafka
 	Store    Store
+	Outbox   Outbox
 	Log      Log
 	SignIn   SignIn
 	Limits   Limits
@@ -89,6 +90,15 @@ type Store struct {
 	// within a minute, became dead letters. A ratio of 1 is never.
 	BreakerRatio   float64 `env:"ORIEL_BREAKER_RATIO" envDefault:"0.5"`
 	BreakerLetters int     `env:"ORIEL_BREAKER_LETTERS" envDefault:"500"`
+}
+
+// Outbox is what the relay publishes.
+type Outbox struct {
+	// Lease is how long a relay that was killed keeps its shards from the others, and how long one that lives
+	// may be without the database before it loses them.
+	Lease time.Duration `env:"ORIEL_OUTBOX_LEASE" envDefault:"15s"`
+	// MessageBytes is the largest record that is tried: no less than the topics take.
+	MessageBytes int `env:"ORIEL_OUTBOX_MESSAGE_BYTES" envDefault:"4194304"`
 }
 
 // Log is the process's own log.

@@ -139,3 +139,25 @@ func TestWhatCannotBeReadHidesNoOtherMistake(t *testing.T) {
 		t.Errorf("said twice, or a secret shows:\n%s", text)
 	}
 }
+
+func TestTheRelaysLimitsHaveBoundsAndSayThem(t *testing.T) {
+	t.Parallel()
+	good := []string{"ORIEL_PUBLIC_URL=https://oriel.example.com", "ORIEL_DATABASE_URL=postgres://u:p@db/oriel", "ORIEL_KAFKA_BROKERS=a:9092"}
+	for set, want := range map[string]string{
+		"ORIEL_OUTBOX_LEASE=5s":               "",
+		"ORIEL_OUTBOX_LEASE=1m":               "",
+		"ORIEL_OUTBOX_LEASE=4s":               "ORIEL_OUTBOX_LEASE: 4s is outside 5s to 1m",
+		"ORIEL_OUTBOX_LEASE=61s":              "ORIEL_OUTBOX_LEASE: 1m1s is outside 5s to 1m",
+		"ORIEL_OUTBOX_MESSAGE_BYTES=1048576":  "",
+		"ORIEL_OUTBOX_MESSAGE_BYTES=1048575":  "ORIEL_OUTBOX_MESSAGE_BYTES: 1048575 is outside 1048576 to 67108864",
+		"ORIEL_OUTBOX_MESSAGE_BYTES=67108865": "ORIEL_OUTBOX_MESSAGE_BYTES: 67108865 is outside 1048576 to 67108864",
+	} {
+		got := ""
+		if err := read(t, append([]string{set}, good...)...).Validate(); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", set, got, want)
+		}
+	}
+}

@@ -64,6 +64,12 @@ func (c Config) mistakes() (errs []error) {
 	if c.Store.BreakerLetters < 1 {
 		bad("ORIEL_BREAKER_LETTERS: %d is below 1", c.Store.BreakerLetters)
 	}
+	if l := c.Outbox.Lease; l < 5*time.Second || l > time.Minute {
+		bad("ORIEL_OUTBOX_LEASE: %s is outside 5s to 1m", l)
+	}
+	if n := c.Outbox.MessageBytes; n < 1<<20 || n > 64<<20 {
+		bad("ORIEL_OUTBOX_MESSAGE_BYTES: %d is outside 1048576 to 67108864", n)
+	}
 	if !slices.Contains([]string{"debug", "info", "warn", "error"}, c.Log.Level) {
 		bad("ORIEL_LOG_LEVEL: %q is none of debug, info, warn, error", c.Log.Level)
 	}

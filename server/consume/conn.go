@@ -18,6 +18,18 @@ const (
 	idleTimeout      = 10 * time.Second
 )
 
+// lookIn bounds a look at the checkpoints, which must not keep the watch from the rest.
+const lookIn = 10 * time.Second
+
+// How the server learns that we are gone where nothing says so: until then it holds our locks, and where it
+// waits for the rows of a COPY no timeout of its own ends that.
+const (
+	keepaliveIdle     = 10 * time.Second
+	keepaliveInterval = 5 * time.Second
+	keepaliveCount    = 3
+	unackedTimeout    = 30 * time.Second
+)
+
 // Session are the settings of every session of a consumer: the server ends whatever hangs, and
 // acknowledges no commit that is not on disk. A pool that carries them from the start has them in sessions
 // that the consumer only borrows for a statement, too.
@@ -26,7 +38,28 @@ func Session() map[string]string {
 	return map[string]string{
 		"statement_timeout": ms(statementTimeout), "lock_timeout": ms(lockTimeout),
 		"idle_in_transaction_session_timeout": ms(idleTimeout), "synchronous_commit": "on", "jit": "off",
+		"tcp_keepalives_idle":     strconv.Itoa(int(keepaliveIdle.Seconds())),
+		"tcp_keepalives_interval": strconv.Itoa(int(keepaliveInterval.Seconds())),
+		"tcp_keepalives_count":    strconv.Itoa(keepaliveCount), "tcp_user_timeout": ms(unackedTimeout),
 	}
+}
+
+// within makes one try of something that needs the database.
+func (c *Consumer) within(ctx context.Context, try func(context.Context) error) error {
+	return c.inTime(ctx, c.cfg.AttemptIn, try)
+}
+
+// inTime is within, by a limit of its own. Where one line went dead so have its neighbours, most likely, and
+// whoever takes one from the pool would wait as long again: the next tries begin on new ones.
+func (c *Consumer) inTime(ctx context.Context, limit time.Duration, try func(context.Context) error) error {
+	bounded, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := try(bounded)
+	if err != nil && ctx.Err() == nil && bounded.Err() != nil {
+		c.pool.Reset()
+		return fmt.Errorf("gave up after %s: %w", limit, err)
+	}
+	return err
 }
 
 // settings is Session for a connection of whichever pool.

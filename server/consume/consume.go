@@ -17,6 +17,7 @@ import (
 
 	"oriel/server/cloudevents"
 	"oriel/server/db"
+	"oriel/server/lexicon"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,8 +46,11 @@ type Config struct {
 	// operator's decision takes effect within it.
 	WatchEvery time.Duration
 	// StallAfter is how long a partition may have records and make no progress, with nothing to blame,
-	// before the client is rebuilt (60 s).
+	// before the client is rebuilt (60 s). One that has had work in hand for as long is said to be degraded.
 	StallAfter time.Duration
+	// AttemptIn bounds one try of anything that needs the database (45 s): the server bounds its statements,
+	// and says nothing on a line that went dead. A try that is cut short is made again, on a new connection.
+	AttemptIn time.Duration
 
 	// The breaker stops a partition where more than BreakerRatio (0.5; 1 is never) of the consumer's last
 	// BreakerWindow (1,000) records became dead letters, and at least BreakerLetters (500) of them within
@@ -86,6 +90,7 @@ func (c Config) withDefaults() Config {
 	def(&c.Retention, 91*24*time.Hour)
 	def(&c.WatchEvery, time.Second)
 	def(&c.StallAfter, time.Minute)
+	def(&c.AttemptIn, 45*time.Second)
 	def(&c.BreakerWithin, time.Minute)
 	if c.BreakerRatio <= 0 {
 		c.BreakerRatio = 0.5
@@ -151,7 +156,7 @@ func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg p
 		stalls:  map[int32]stall{},
 
 		vocabulary: make(chan struct{}, 1),
-		status:     statusBoard{state: StateStarting, detail: "has not joined the group yet"},
+		status:     statusBoard{state: StateStarting, detail: "has not joined the group yet", patience: cfg.StallAfter},
 	}
 }
 
@@ -163,7 +168,11 @@ func (c *Consumer) Start(ctx context.Context) error {
 	if c.started {
 		return errors.New("the consumer was started before")
 	}
-	key, err := c.lexiconKey(ctx)
+	var key lexicon.Key
+	err := c.within(ctx, func(ctx context.Context) (err error) {
+		key, err = c.lexiconKey(ctx)
+		return err
+	})
 	if err != nil {
 		return err
 	}

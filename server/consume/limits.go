@@ -33,6 +33,8 @@ func (c Config) limits() map[string]float64 {
 		"idle_transaction_seconds": idleTimeout.Seconds(), "finish_seconds": finishIn.Seconds(),
 		"backoff_seconds": backoffCap.Seconds(), "drain_seconds": drainIn.Seconds(),
 		"rebalance_seconds": rebalanceTimeout.Seconds(), "stall_seconds": c.StallAfter.Seconds(),
+		"attempt_seconds": c.AttemptIn.Seconds(), "look_seconds": lookIn.Seconds(), "confirm_seconds": confirmIn.Seconds(),
+		"keepalive_seconds": (keepaliveIdle + keepaliveCount*keepaliveInterval).Seconds(), "unacknowledged_seconds": unackedTimeout.Seconds(),
 
 		"breaker_ratio": c.BreakerRatio, "breaker_records": float64(c.BreakerWindow), "breaker_letters": float64(c.BreakerLetters),
 		"breaker_seconds": c.BreakerWithin.Seconds(),

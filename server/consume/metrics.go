@@ -24,12 +24,14 @@ type metrics struct {
 	unknown      *prometheus.CounterVec
 	retries      *prometheus.CounterVec
 	fenced       prometheus.Counter
+	unconfirmed  prometheus.Counter
 	isolated     prometheus.Counter
 	rebuilds     prometheus.Counter
 	offsetErrors *prometheus.CounterVec
 	termsSkipped prometheus.Counter
 	trips        prometheus.Counter
 	lookups      prometheus.Counter
+	restaged     prometheus.Counter
 	lag          *prometheus.GaugeVec
 	state        *prometheus.GaugeVec
 }
@@ -60,12 +62,14 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 		unknown:      counters("commit_unknown_total", "COMMITs whose answer was lost, by what the checkpoint said.", "resolution"),
 		retries:      counters("retries_total", "Batches tried again, by the class of the error.", "class"),
 		fenced:       counter("fenced_total", "Batches refused because the checkpoint had moved or changed hands."),
+		unconfirmed:  counter("unconfirmed_total", "Times that the group did not confirm a membership, so that a partition was not taken over again."),
 		isolated:     counter("isolated_records_total", "Records stored one by one because their batch was rejected."),
 		rebuilds:     counter("client_rebuilds_total", "Kafka clients replaced by new ones."),
 		offsetErrors: counters("offset_commit_errors_total", "Kafka offset commits that failed, by what became of the offsets; progress does not depend on them.", "fate"),
 		termsSkipped: counter("vocabulary_skipped_total", "Words and paths that PostgreSQL refused; they are missing from completion only."),
 		trips:        counter("breaker_trips_total", "Partitions stopped because too many of their records became dead letters."),
 		lookups:      counter("redelivery_lookups_total", "Batches whose identities were looked up before anything else, as most of them had been stored."),
+		restaged:     counter("restaged_total", "Batches that could not be inserted at once, as an identity was taken, and went through the staging table."),
 		lag:          gauges("lag_records", "Records of a partition that are not accounted for yet.", "partition"),
 		state:        gauges("partition_state", "0 running, 1 retrying, 2 gap, 3 fatal, 4 tripped.", "partition"),
 	}
@@ -73,8 +77,8 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 	for name, value := range cfg.limits() {
 		limits.WithLabelValues(name).Set(value)
 	}
-	reg.MustRegister(limits, m.records, m.letters, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.isolated,
-		m.rebuilds, m.offsetErrors, m.termsSkipped, m.trips, m.lookups, m.lag, m.state)
+	reg.MustRegister(limits, m.records, m.letters, m.batchSeconds, m.batchRecords, m.unknown, m.retries, m.fenced, m.unconfirmed, m.isolated,
+		m.rebuilds, m.offsetErrors, m.termsSkipped, m.trips, m.lookups, m.restaged, m.lag, m.state)
 	for _, l := range []string{labelStored, labelDuplicate, labelDead, labelExpired} {
 		m.records.WithLabelValues(l)
 	}

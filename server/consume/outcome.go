@@ -99,6 +99,7 @@ func (a *attempt) holders(ctx context.Context, conn *pgxpool.Conn) (map[int]hold
 			ask.add(i, r)
 		}
 	}
+	a.tally.taken = len(ask.rows)
 	found, err := ask.read(ctx, conn)
 	if err != nil {
 		return nil, err

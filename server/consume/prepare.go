@@ -88,6 +88,8 @@ type batch struct {
 	order       []int // candidates, sorted by (occurred_at, source, id)
 	staged      []byte
 	blocks      []dayBlock // of all candidates
+	starts      []int      // where each staged row begins
+	stamped     int64      // the commit that the staged rows carry; 0 is none yet
 	words       vocabulary
 	days        []int64 // days since 1970 that rows fall on, sorted
 	panics      int     // how often our own code has panicked over it
@@ -117,7 +119,7 @@ func (p *preparer) indexAll(careful bool, b *batch) {
 	index := func(r *row) {
 		p.index(r, &b.words)
 		if careful {
-			new(copyWriter).row(0, r) // staging is none of this record's undoing either
+			new(copyWriter).row(r) // staging is none of this record's undoing either
 		}
 	}
 	for i := range b.rows {

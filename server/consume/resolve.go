@@ -32,7 +32,7 @@ func (c *Consumer) resolve(ctx context.Context, pos position, commit int64) (res
 	if err != nil {
 		return 0, err
 	}
-	defer conn.Release()
+	defer giveBack(ctx, conn)
 	var row db.LockCheckpointRow
 	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		row, err = c.queries.WithTx(tx).LockCheckpoint(ctx, db.LockCheckpointParams{
@@ -61,7 +61,11 @@ func (w *worker) resolveUnknown(pos position, ce *commitError) (r resolution, ok
 	w.c.metrics.retries.WithLabelValues(unknownOutcome.String()).Inc()
 	failpoint.Hit("con.commit_unknown")
 	for n := 0; ; n++ {
-		r, err := w.c.resolve(w.hard, pos, ce.commit)
+		var r resolution
+		err := w.c.within(w.hard, func(ctx context.Context) (err error) {
+			r, err = w.c.resolve(ctx, pos, ce.commit)
+			return err
+		})
 		if err == nil {
 			w.c.metrics.unknown.WithLabelValues(r.String()).Inc()
 			w.log.Info("the checkpoint answered for the lost COMMIT", "commit", ce.commit, "resolution", r.String())

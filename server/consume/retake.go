@@ -2,10 +2,15 @@ package consume
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"oriel/server/db"
 
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // retakeFrom is retake for the worker that met the fence, if it is still the partition's.
@@ -20,7 +25,7 @@ func (s *session) retakeFrom(w *worker) {
 }
 
 // retake takes a partition over again while it stays assigned: an operator rewound the checkpoint, or
-// another member had it for a while. Its worker finishes and a new one begins where the checkpoint is.
+// another member had it for a while. The group has to confirm that it is ours. Its worker finishes and a new one begins where the checkpoint is.
 func (s *session) retake(p int32, why string) {
 	s.mu.Lock()
 	o := s.owned[p]
@@ -50,18 +55,55 @@ func (s *session) retakeOwner(p int32, o *ownership, w *worker, why string) {
 		w.drain(bounded)
 		cancel()
 		for n := 0; s.stillOwns(p, o); n++ {
-			claims, err := s.claim(s.tasks, []int32{p})
+			var claims map[int32]claim
+			err := s.confirm(s.tasks)
+			unconfirmed := err != nil
+			if unconfirmed {
+				s.c.metrics.unconfirmed.Inc()
+			} else {
+				claims, err = s.claim(s.tasks, []int32{p})
+			}
 			if err == nil {
 				s.found(p, o, claims[p])
 				return
 			}
 			s.retrying(p, o, err)
 			s.c.log.Warn("cannot take the partition over again yet", "partition", p, "error", err)
-			if !wait(s.tasks, jitter(n)) {
+			pause := jitter(n)
+			if unconfirmed {
+				pause = min(pause, confirmAgain)
+			}
+			if !wait(s.tasks, pause) {
 				return
 			}
 		}
 	}()
+}
+
+// A look at the group is short: whoever has left it learns that by its client, within its session.
+const (
+	confirmIn    = 5 * time.Second
+	confirmAgain = time.Second
+)
+
+// confirm asks the group's coordinator whether we are a member of its present generation. A replica that is
+// cut off from the coordinator alone does not know yet that its partitions are another's: it must not take
+// them back each time that their owner takes them, and back again. A group that is about to rebalance has
+// given nothing away yet.
+func (s *session) confirm(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, confirmIn)
+	defer cancel()
+	req := kmsg.NewPtrHeartbeatRequest()
+	req.Group = s.c.cfg.Group
+	req.MemberID, req.Generation = s.cl.GroupMetadata()
+	resp, err := req.RequestWith(ctx, s.cl)
+	if err == nil {
+		err = kerr.ErrorForCode(resp.ErrorCode)
+	}
+	if err != nil && !errors.Is(err, kerr.RebalanceInProgress) {
+		return fmt.Errorf("the group does not confirm that we are its member: %w", err)
+	}
+	return nil
 }
 
 // retrying says that a partition waits, unless it was given up meanwhile: then nobody would ever take that back.
@@ -136,8 +178,11 @@ func (s *session) stick(p int32, state, reason string) {
 		cancel()
 		pos := w.at()
 		for n := 0; s.stillOwns(p, o); n++ {
-			_, err := s.c.queries.StickCheckpoint(s.tasks, db.StickCheckpointParams{
-				Consumer: s.c.cfg.Consumer, Log: pos.log, Partition: p, OwnerEpoch: pos.epoch, State: state, Reason: reason,
+			err := s.c.within(s.tasks, func(ctx context.Context) error {
+				_, err := s.c.queries.StickCheckpoint(ctx, db.StickCheckpointParams{
+					Consumer: s.c.cfg.Consumer, Log: pos.log, Partition: p, OwnerEpoch: pos.epoch, State: state, Reason: reason,
+				})
+				return err
 			})
 			if err == nil {
 				s.found(p, o, claim{pos: pos, stuck: state, reason: reason})

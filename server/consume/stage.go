@@ -1,32 +1,37 @@
 package consume
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"oriel/server/cloudevents"
 )
 
+// eventColumns are the columns of a row on its way into the event table. The first four are stamped on it
+// when its transaction has a number.
+const eventColumns = `log, partition, commit, facets_version, occurred_at, "offset", kafka_time, digest, severity, flags,
+	source, id, type, subject, time_text, dataschema, datacontenttype, attributes, tags, facets, lexemes, trace_id,
+	record_key, headers, data`
+
+const columnCount = 25
+
 // stagingTable makes a connection's staging table. A value that is compressed here moves into the event
 // table as it is. (Keeping data in line and lexemes out of line costs the server 12 % more; measured.)
 const stagingTable = `CREATE TEMP TABLE IF NOT EXISTS event_in (
-	ordinal integer, occurred_at timestamptz, "offset" bigint, kafka_time timestamptz, digest bigint,
-	severity smallint, flags smallint, source text, id text, type text, subject text, time_text text,
-	dataschema text, datacontenttype text, attributes text[], tags text[], facets text[],
-	lexemes bigint[], trace_id bytea, record_key bytea, headers bytea[], data bytea
+	log smallint, partition integer, commit bigint, facets_version smallint, occurred_at timestamptz, "offset" bigint,
+	kafka_time timestamptz, digest bigint, severity smallint, flags smallint, source text, id text, type text, subject text,
+	time_text text, dataschema text, datacontenttype text, attributes text[], tags text[], facets text[], lexemes bigint[],
+	trace_id bytea, record_key bytea, headers bytea[], data bytea
 ) ON COMMIT DELETE ROWS`
 
-const stagingColumns = 22
-
-// The two halves of moving rows from the stage into the event table. Rows go in by ordinal, the order
-// of (occurred_at, source, id): two consumers that insert the same identities wait in one order.
+// The ways of a batch's rows into the event table: at once, which takes the server a fifth less but fails
+// where a single identity is taken, or through the staging table, which leaves those out. Either way they go
+// in by (occurred_at, source, id): two consumers that insert the same identities wait in one order.
 const (
-	copyStage = `COPY event_in FROM STDIN BINARY`
-	moveStage = `INSERT INTO event (occurred_at, log, partition, "offset", commit, kafka_time, digest, severity, flags,
-	facets_version, source, id, type, subject, time_text, dataschema, datacontenttype, attributes, tags, facets,
-	lexemes, trace_id, record_key, headers, data)
-SELECT occurred_at, $1, $2, "offset", $3, kafka_time, digest, severity, flags, $4, source, id, type, subject,
-	time_text, dataschema, datacontenttype, attributes, tags, facets, lexemes, trace_id, record_key, headers, data
-  FROM event_in ORDER BY ordinal
+	copyEvents = `COPY event (` + eventColumns + `) FROM STDIN BINARY`
+	copyStage  = `COPY event_in (` + eventColumns + `) FROM STDIN BINARY`
+	moveStage  = `INSERT INTO event (` + eventColumns + `) SELECT ` + eventColumns + `
+  FROM event_in ORDER BY occurred_at, source COLLATE "C", id COLLATE "C"
 ON CONFLICT (occurred_at, source, id) DO NOTHING
 RETURNING "offset"`
 )
@@ -52,18 +57,44 @@ func (b *batch) stage() {
 		size += 512 + len(r.record.Value) + 12*len(r.lexemes)
 	}
 	w := copyWriter{buf: append(make([]byte, 0, size), copyHeader...)}
+	b.starts, b.stamped = make([]int, len(b.order)), 0
 	for n, i := range b.order {
-		w.row(n, &b.rows[i])
+		b.starts[n] = len(w.buf)
+		w.row(&b.rows[i])
 	}
 	b.staged = w.int16(-1).buf
 }
 
+// stamp completes the staged rows for an attempt. The next attempt has the same number, as a rule. Where it
+// has not, it gets bytes of its own: the last one's may still be on their way to a dead connection.
+func (b *batch) stamp(pos position, commit int64) {
+	if b.stamped == commit {
+		return
+	}
+	if b.stamped != 0 {
+		b.staged = bytes.Clone(b.staged)
+	}
+	b.stamped = commit
+	for _, at := range b.starts {
+		w := copyWriter{buf: b.staged[:at]} // it has the room: nothing moves
+		w.head(pos, commit)
+	}
+}
+
 type copyWriter struct{ buf []byte }
 
-func (w *copyWriter) row(ordinal int, r *row) {
+// head is the number of columns and those that are stamped.
+func (w *copyWriter) head(pos position, commit int64) {
+	w.int16(columnCount)
+	w.int32(2).int16(pos.log)
+	w.int32(4).int32(pos.part)
+	w.int64field(commit)
+	w.int32(2).int16(facetsVersion)
+}
+
+func (w *copyWriter) row(r *row) {
 	e := r.event
-	w.int16(stagingColumns)
-	w.int32(4).int32(int32(ordinal))
+	w.head(position{}, 0)
 	w.time(r.micros)
 	w.int64field(r.record.Offset)
 	w.time(kafkaTime(r.record).UnixMicro())

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 )
 
 // The states of a consumer. Gap, fatal and StateTripped belong to a partition; the consumer shows its worst.
@@ -25,7 +26,8 @@ type Status struct {
 	State    string // starting, running, paused, draining, stopped, failed, gap, fatal, tripped
 	Detail   string
 	Assigned int
-	// Degraded says that a partition waits for the environment (the database, the broker) and retries.
+	// Degraded says that a partition waits for the environment (the database, the broker) and retries, or has
+	// had work in hand for longer than StallAfter.
 	Degraded bool
 }
 
@@ -45,7 +47,9 @@ type statusBoard struct {
 	assigned int
 	stuck    map[int32]partitionStatus
 	retrying map[int32]string
-	troubles map[string]string // what the whole consumer waits for, by its name
+	troubles map[string]string   // what the whole consumer waits for, by its name
+	working  map[int32]time.Time // since when a partition has work in hand and makes no progress
+	patience time.Duration       // for how long that is ordinary
 }
 
 func (b *statusBoard) set(state, detail string) {
@@ -53,7 +57,7 @@ func (b *statusBoard) set(state, detail string) {
 	defer b.mu.Unlock()
 	b.state, b.detail = state, detail
 	if state != StateRunning && state != StateDraining {
-		b.assigned, b.stuck, b.retrying = 0, nil, nil
+		b.assigned, b.stuck, b.retrying, b.working = 0, nil, nil, nil
 	}
 }
 
@@ -97,6 +101,43 @@ func (b *statusBoard) forget(partition int32) {
 	defer b.mu.Unlock()
 	delete(b.stuck, partition)
 	delete(b.retrying, partition)
+	delete(b.working, partition)
+}
+
+// works says whether a partition has work in hand: nobody who hangs has to say so himself.
+func (b *statusBoard) works(partition int32, has bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !has {
+		delete(b.working, partition)
+		return
+	}
+	if b.working == nil {
+		b.working = map[int32]time.Time{}
+	}
+	if _, known := b.working[partition]; !known {
+		b.working[partition] = time.Now()
+	}
+}
+
+// progressed says that a partition has got on, and may have more in hand.
+func (b *statusBoard) progressed(partition int32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if _, known := b.working[partition]; known {
+		b.working[partition] = time.Now()
+	}
+}
+
+// overdue are the partitions that have worked for longer than is ordinary.
+func (b *statusBoard) overdue() map[int32]string {
+	late := map[int32]string{}
+	for p, since := range b.working {
+		if d := time.Since(since); d > b.patience {
+			late[p] = fmt.Sprintf("has had work in hand for %s and made no progress", d.Round(time.Second))
+		}
+	}
+	return late
 }
 
 // trouble says what the whole consumer waits for; "" is nothing of the kind.
@@ -128,7 +169,8 @@ func (b *statusBoard) waiting(detail string) {
 func (b *statusBoard) read() Status {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := Status{State: b.state, Detail: b.detail, Assigned: b.assigned, Degraded: len(b.retrying) > 0 || len(b.troubles) > 0}
+	late := b.overdue()
+	s := Status{State: b.state, Detail: b.detail, Assigned: b.assigned, Degraded: len(b.retrying) > 0 || len(b.troubles) > 0 || len(late) > 0}
 	if b.state != StateRunning {
 		return s
 	}
@@ -150,6 +192,11 @@ func (b *statusBoard) read() Status {
 	if len(b.retrying) > 0 {
 		p := lowest(b.retrying)
 		s.Detail = fmt.Sprintf("partition %d retries: %s", p, b.retrying[p])
+		return s
+	}
+	if len(late) > 0 {
+		p := lowest(late)
+		s.Detail = fmt.Sprintf("partition %d %s", p, late[p])
 	}
 	return s
 }

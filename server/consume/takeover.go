@@ -34,18 +34,26 @@ func (s *session) takeOver(ctx context.Context, fetched map[string]map[int32]kgo
 	}
 	ps := slices.Sorted(maps.Keys(group))
 	s.forgetStale(ctx, ps)
+	for _, p := range ps {
+		s.c.status.works(p, true) // until a worker begins on it
+	}
 	var claims map[int32]claim
 	for n := 0; ; n++ {
 		var err error
 		if claims, err = s.claim(ctx, ps); err == nil {
 			break
 		}
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
+		if ctx.Err() == nil {
+			s.c.log.Warn("cannot take partitions over yet", "partitions", ps, "error", err)
+			s.c.status.waiting("taking over: " + fit(err.Error(), 300))
+			for _, p := range ps {
+				s.c.status.retry(p, "taking over: "+fit(err.Error(), 300))
+			}
 		}
-		s.c.log.Warn("cannot take partitions over yet", "partitions", ps, "error", err)
-		s.c.status.waiting("taking over: " + fit(err.Error(), 300))
-		if !wait(ctx, jitter(n)) {
+		if ctx.Err() != nil || !wait(ctx, jitter(n)) {
+			for _, p := range ps {
+				s.c.status.forget(p) // it is not ours
+			}
 			return nil, ctx.Err()
 		}
 	}
@@ -88,6 +96,7 @@ func (s *session) settle(p int32, o *ownership, cl claim) {
 	topic := map[string][]int32{s.c.cfg.Topic: {p}}
 	if cl.stuck != "" {
 		o.stuck, o.worker = cl.stuck, nil
+		s.c.status.forget(p)
 		s.cl.PauseFetchPartitions(topic) // a client may go on fetching what it has seeked to
 		s.c.status.stick(p, cl.stuck, cl.reason)
 		s.c.metrics.setState(p, stateValue(cl.stuck))
@@ -122,7 +131,15 @@ func stateValue(state string) float64 {
 //
 // The log's bounds are asked for after the takeover: before it, another owner may still advance the
 // checkpoint over an end that we have read.
-func (s *session) claim(ctx context.Context, ps []int32) (map[int32]claim, error) {
+func (s *session) claim(ctx context.Context, ps []int32) (claims map[int32]claim, err error) {
+	err = s.c.within(ctx, func(ctx context.Context) error {
+		claims, err = s.claimOnce(ctx, ps)
+		return err
+	})
+	return claims, err
+}
+
+func (s *session) claimOnce(ctx context.Context, ps []int32) (map[int32]claim, error) {
 	id, _, err := describeTopic(ctx, s.cl, s.c.cfg.Topic)
 	if err != nil {
 		return nil, err
@@ -161,32 +178,6 @@ func (s *session) claim(ctx context.Context, ps []int32) (map[int32]claim, error
 		claims[p] = cl
 	}
 	return claims, nil
-}
-
-// bounds are the start and the end of partitions' logs.
-func (s *session) bounds(ctx context.Context, ps []int32) (map[int32][2]int64, error) {
-	topic := s.c.cfg.Topic
-	starts, err := s.adm.ListStartOffsets(ctx, topic)
-	if err != nil {
-		return nil, fmt.Errorf("list the log's start: %w", err)
-	}
-	ends, err := s.adm.ListEndOffsets(ctx, topic)
-	if err != nil {
-		return nil, fmt.Errorf("list the log's end: %w", err)
-	}
-	bounds := make(map[int32][2]int64, len(ps))
-	for _, p := range ps {
-		start, ok1 := starts.Lookup(topic, p)
-		end, ok2 := ends.Lookup(topic, p)
-		if !ok1 || !ok2 {
-			return nil, fmt.Errorf("the broker does not list partition %d", p)
-		}
-		if err := errors.Join(start.Err, end.Err); err != nil {
-			return nil, fmt.Errorf("list the offsets of partition %d: %w", p, err)
-		}
-		bounds[p] = [2]int64{start.Offset, end.Offset}
-	}
-	return bounds, nil
 }
 
 // take gives checkpoints a new owner epoch in one transaction, and makes those of partitions that were
@@ -283,18 +274,4 @@ func (s *session) insertMissing(ctx context.Context, q *db.Queries, log int16, p
 		}
 	}
 	return nil
-}
-
-// verdict is the state that a checkpoint is stuck in, or "". bounds are the log's start and end.
-func verdict(next int64, bounds [2]int64) (state, reason string) {
-	switch {
-	case next < bounds[0]:
-		return StateGap, fmt.Sprintf("the log starts at offset %d, above the checkpoint %d: %d offsets are gone",
-			bounds[0], next, bounds[0]-next)
-	case next > bounds[1]:
-		return StateFatal, fmt.Sprintf("the log ends at offset %d, below the checkpoint %d: the broker lost records",
-			bounds[1], next)
-	default:
-		return "", ""
-	}
 }

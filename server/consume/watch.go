@@ -14,7 +14,8 @@ import (
 func (s *session) watchAll(ctx context.Context) {
 	var database, broker trouble
 	for wait(ctx, s.c.cfg.WatchEvery) {
-		if err := s.watchCheckpoints(ctx); ctx.Err() == nil {
+		limit := min(lookIn, s.c.cfg.AttemptIn)
+		if err := s.c.inTime(ctx, limit, s.watchCheckpoints); ctx.Err() == nil {
 			if database.note(err) {
 				s.c.log.Warn("cannot read the checkpoints", "error", err)
 			}

@@ -32,9 +32,11 @@ type worker struct {
 	// stick has a partition of this session stopped for an operator, and stores that; it does not wait.
 	stick func(part int32, state, reason string)
 
+	caution caution // of the goroutine that writes
+
 	mu      sync.Mutex
 	pos     position
-	active  bool // a batch is being prepared or written
+	inHand  int // batches that are prepared or written
 	retries atomic.Int32
 	// redelivery says that most of the last batch was stored before.
 	redelivery atomic.Bool
@@ -82,17 +84,19 @@ func (w *worker) at() position {
 	return w.pos
 }
 
-func (w *worker) setActive(active bool) {
+// takes says that one more batch is in hand, or, with -1, one less.
+func (w *worker) takes(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.active = active
+	w.inHand += n
+	w.c.status.works(w.part, w.inHand > 0)
 }
 
 // idle says that the worker has nothing to do.
 func (w *worker) idle() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return !w.active && w.q.empty()
+	return w.inHand == 0 && w.q.empty()
 }
 
 // prepareAll turns queued records into batches until no new batch may begin.
@@ -107,7 +111,7 @@ func (w *worker) prepareAll(out chan<- *batch) {
 		if len(records) == 0 {
 			continue
 		}
-		w.setActive(true)
+		w.takes(1)
 		b := w.prepareOne(next, records)
 		if b == nil {
 			return
@@ -136,13 +140,12 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 	panics := 0
 	for n := 0; ; n++ {
 		err := guard(func() error {
-			ctx, cancel := context.WithTimeout(w.soft, attemptIn)
-			defer cancel()
 			if b == nil {
 				careful := panics >= panicPatience
 				made := w.prep.readAll(careful, next, records)
 				if next < w.at().high || w.redelivery.Load() {
-					if err := w.c.meet(ctx, w.at(), made); err != nil {
+					err := w.c.within(w.soft, func(ctx context.Context) error { return w.c.meet(ctx, w.at(), made) })
+					if err != nil {
 						return err
 					}
 				}
@@ -151,10 +154,12 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 				made.index()
 				b = made
 			}
-			if err := w.c.ensureDays(ctx, b.days); err != nil {
-				return err
-			}
-			return w.c.storeVocabulary(ctx, &b.words)
+			return w.c.within(w.soft, func(ctx context.Context) error {
+				if err := w.c.ensureDays(ctx, b.days); err != nil {
+					return err
+				}
+				return w.c.storeVocabulary(ctx, &b.words)
+			})
 		})
 		if err == nil {
 			return b
@@ -171,17 +176,16 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 // writeAll stores one prepared batch after another.
 func (w *worker) writeAll(in <-chan *batch) {
 	for b := range in {
-		w.setActive(true)
 		if !w.store(b) {
 			return
 		}
-		w.setActive(false)
+		w.takes(-1)
 	}
 }
 
 // store brings one batch to an end: true is durable, false that the worker must stop.
 func (w *worker) store(b *batch) bool {
-	alone := false
+	by := w.caution.way()
 	for n := 0; ; n++ {
 		if n > 0 && w.soft.Err() != nil {
 			return false // asked to stop: the next owner takes the batch again
@@ -189,11 +193,11 @@ func (w *worker) store(b *batch) bool {
 		pos := w.at()
 		began := time.Now()
 		var t tally
-		err := guard(func() (err error) {
-			ctx, cancel := context.WithTimeout(w.hard, attemptIn)
-			defer cancel()
-			t, err = w.c.write(ctx, pos, b, alone)
-			return err
+		err := guard(func() error {
+			return w.c.within(w.hard, func(ctx context.Context) (err error) {
+				t, err = w.c.write(ctx, pos, b, by)
+				return err
+			})
 		})
 		var ce *commitError
 		if errors.As(err, &ce) && ce.class == unknownOutcome {
@@ -211,6 +215,7 @@ func (w *worker) store(b *batch) bool {
 		}
 		switch {
 		case err == nil:
+			w.caution.learn(by, t.taken)
 			w.advance(b, t, began)
 			return !w.trips(b, t)
 		case errors.Is(err, errFenced):
@@ -220,6 +225,10 @@ func (w *worker) store(b *batch) bool {
 			return false
 		case w.hard.Err() != nil:
 			return false
+		case errors.Is(err, errTaken):
+			by = w.caution.taken()
+			w.c.metrics.restaged.Inc()
+			continue
 		}
 		if parts := b.afterPanic(err); len(parts) > 0 {
 			w.log.Error("a batch panicked again and again: storing its records one by one", "from", b.from, "to", b.to, "error", err)
@@ -227,21 +236,22 @@ func (w *worker) store(b *batch) bool {
 			return w.storeParts(parts)
 		}
 		c := classOf(err)
-		if c == recordCaused && !alone {
+		if c == recordCaused && by != alone {
 			if parts := b.split(); len(parts) > 1 {
 				w.log.Warn("a batch was rejected: storing it in parts", "sqlstate", sqlstate(err), "error", err)
 				return w.storeParts(parts)
 			}
 			w.c.metrics.retries.WithLabelValues(c.String()).Inc()
 			w.log.Warn("a batch was rejected: storing its records one by one", "sqlstate", sqlstate(err), "error", err)
-			alone = true
+			by = alone
 			continue
 		}
 		// An error that isolation cannot pin on a record is the environment's, whatever its code.
-		alone = false
+		by = w.caution.way()
 		if noPartition(err) {
 			w.c.days.forget()
-			if err := w.c.ensureDays(w.hard, b.days); err != nil {
+			err := w.c.within(w.hard, func(ctx context.Context) error { return w.c.ensureDays(ctx, b.days) })
+			if err != nil {
 				w.log.Warn("cannot make the missing day partitions", "error", err)
 			}
 		}
@@ -279,6 +289,7 @@ func (w *worker) advance(b *batch, t tally, began time.Time) {
 		m.setState(w.part, 0)
 		w.log.Info("the partition has recovered")
 	}
+	w.c.status.progressed(w.part)
 	w.c.wake()
 	if t.dead > 0 {
 		w.c.cfg.Buried()
@@ -301,6 +312,3 @@ func (w *worker) backOff(ctx context.Context, n int, c class, err error) bool {
 		"sqlstate", sqlstate(err), "error", err)
 	return wait(ctx, d)
 }
-
-// attemptIn bounds an attempt: the server bounds its statements, and says nothing on a line that went dead.
-const attemptIn = 45 * time.Second

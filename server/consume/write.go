@@ -29,6 +29,7 @@ type position struct {
 // tally is what became of a batch's records; letters are the dead ones by reason.
 type tally struct {
 	stored, duplicate, dead, expired int
+	taken                            int // identities that were asked for as they were taken
 	letters                          [reasonCount]int
 }
 
@@ -65,9 +66,23 @@ type attempt struct {
 	tally    tally
 }
 
+// way is how a batch's rows get into the event table.
+type way uint8
+
+const (
+	atOnce way = iota // all or none
+	staged            // those whose identity is free
+	alone             // one by one
+)
+
+// errTaken says that rows cannot all be inserted at once. Nothing was written.
+var errTaken = errors.New("the identity of a row is taken")
+
+const uniqueViolation = "23505"
+
 // write stores a batch in one transaction. The error is errFenced, a *commitError, or what a
 // statement failed with, after which nothing is written.
-func (c *Consumer) write(ctx context.Context, pos position, b *batch, alone bool) (tally, error) {
+func (c *Consumer) write(ctx context.Context, pos position, b *batch, by way) (tally, error) {
 	a := &attempt{c: c, b: b, pos: pos, stored: make([]bool, len(b.rows)), winner: make([]int, len(b.rows))}
 	for i := range a.winner {
 		a.winner[i] = -1
@@ -77,13 +92,13 @@ func (c *Consumer) write(ctx context.Context, pos position, b *batch, alone bool
 		return tally{}, err
 	}
 	defer giveBack(ctx, conn) // also after a panic
-	if err := a.run(ctx, conn, alone); err != nil {
+	if err := a.run(ctx, conn, by); err != nil {
 		return tally{}, err
 	}
 	return a.tally, nil
 }
 
-func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error {
+func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, by way) error {
 	failpoint.Hit("con.before_tx")
 	if err := a.begin(ctx, conn); err != nil {
 		return err
@@ -91,10 +106,7 @@ func (a *attempt) run(ctx context.Context, conn *pgxpool.Conn, alone bool) error
 	if err := failpoint.Error("con.tx_begun"); err != nil {
 		return err
 	}
-	insert := a.insertStaged
-	if alone {
-		insert = a.insertAlone
-	}
+	insert := [...]func(context.Context, *pgxpool.Conn) error{a.insertAtOnce, a.insertStaged, a.insertAlone}[by]
 	if err := insert(ctx, conn); err != nil {
 		return err
 	}
@@ -142,15 +154,38 @@ func (a *attempt) begin(ctx context.Context, conn *pgxpool.Conn) error {
 	return nil
 }
 
+// insertAtOnce fails with errTaken where the identity of a row is taken.
+func (a *attempt) insertAtOnce(ctx context.Context, conn *pgxpool.Conn) error {
+	if len(a.b.order) == 0 {
+		return nil
+	}
+	a.b.stamp(a.pos, a.commit)
+	tag, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyEvents)
+	switch {
+	case sqlstate(err) == uniqueViolation:
+		return fmt.Errorf("%w: %w", errTaken, err)
+	case err != nil:
+		return fmt.Errorf("copy the rows: %w", err)
+	case tag.RowsAffected() != int64(len(a.b.order)):
+		return fmt.Errorf("%w: %d rows of %d", errTaken, tag.RowsAffected(), len(a.b.order))
+	}
+	failpoint.Hit("con.copied")
+	for _, i := range a.b.order {
+		a.stored[i], a.winner[i] = true, i
+	}
+	return nil
+}
+
 func (a *attempt) insertStaged(ctx context.Context, conn *pgxpool.Conn) error {
 	if len(a.b.order) == 0 {
 		return nil
 	}
+	a.b.stamp(a.pos, a.commit)
 	if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyStage); err != nil {
 		return fmt.Errorf("stage the rows: %w", err)
 	}
 	failpoint.Hit("con.staged")
-	rows, err := conn.Query(ctx, moveStage, a.pos.log, a.pos.part, a.commit, int16(facetsVersion))
+	rows, err := conn.Query(ctx, moveStage)
 	if err != nil {
 		return fmt.Errorf("insert the rows: %w", err)
 	}
@@ -183,6 +218,9 @@ func (a *attempt) end(ctx context.Context, conn *pgxpool.Conn) error {
 	defer cancel()
 	tag, err := conn.Exec(finish, "COMMIT")
 	if err != nil {
+		if finish.Err() != nil {
+			a.c.pool.Reset() // as inTime
+		}
 		return &commitError{commit: a.commit, tally: a.tally, class: classifyCommit(err), err: err}
 	}
 	if tag.String() != "COMMIT" {

@@ -7,6 +7,7 @@ package db
 
 import (
 	"context"
+	"time"
 )
 
 const outboxAcquire = `-- name: OutboxAcquire :many
@@ -167,6 +168,68 @@ func (q *Queries) OutboxBury(ctx context.Context, arg OutboxBuryParams) (int64, 
 	return result.RowsAffected(), nil
 }
 
+const outboxDead = `-- name: OutboxDead :many
+SELECT o.id, o.topic, o.order_key, o.seq, o.attempts, coalesce(o.reason, '')::text AS reason, coalesce(o.detail, '')::text AS detail,
+       o.died_at::timestamptz AS died_at,
+       (coalesce(octet_length(o.record_value), 0) + coalesce(octet_length(o.record_key), 0))::bigint AS size,
+       CASE WHEN o.blocks_key THEN (SELECT count(*) FROM outbox w
+                                     WHERE w.order_key = o.order_key AND w.seq > o.seq AND NOT w.dead) ELSE 0 END::bigint AS waiting
+  FROM outbox o
+ WHERE o.dead AND (o.topic = $1::text OR $1 = '')
+ ORDER BY o.id
+ LIMIT $2::integer
+`
+
+type OutboxDeadParams struct {
+	Topic string
+	Most  int32
+}
+
+type OutboxDeadRow struct {
+	ID       int64
+	Topic    string
+	OrderKey string
+	Seq      int64
+	Attempts int32
+	Reason   string
+	Detail   string
+	DiedAt   time.Time
+	Size     int64
+	Waiting  int64
+}
+
+// What waits for an operator, the oldest first; waiting are the later ones of its key. topic ” is any.
+func (q *Queries) OutboxDead(ctx context.Context, arg OutboxDeadParams) ([]OutboxDeadRow, error) {
+	rows, err := q.db.Query(ctx, outboxDead, arg.Topic, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OutboxDeadRow
+	for rows.Next() {
+		var i OutboxDeadRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Topic,
+			&i.OrderKey,
+			&i.Seq,
+			&i.Attempts,
+			&i.Reason,
+			&i.Detail,
+			&i.DiedAt,
+			&i.Size,
+			&i.Waiting,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const outboxDelay = `-- name: OutboxDelay :execrows
 WITH said AS (
     SELECT unnest($1::bigint[]) AS id, unnest($2::bigint[]) AS token,
@@ -210,6 +273,51 @@ DELETE FROM outbox WHERE id = ANY ($1::bigint[])
 func (q *Queries) OutboxDelete(ctx context.Context, ids []int64) error {
 	_, err := q.db.Exec(ctx, outboxDelete, ids)
 	return err
+}
+
+const outboxDiscardDead = `-- name: OutboxDiscardDead :many
+DELETE FROM outbox o
+ WHERE o.dead AND (o.id = ANY ($1::bigint[]) OR o.topic = $2::text)
+RETURNING o.id, o.topic, o.order_key, o.seq, coalesce(o.reason, '')::text AS reason
+`
+
+type OutboxDiscardDeadParams struct {
+	Ids   []int64
+	Topic string
+}
+
+type OutboxDiscardDeadRow struct {
+	ID       int64
+	Topic    string
+	OrderKey string
+	Seq      int64
+	Reason   string
+}
+
+func (q *Queries) OutboxDiscardDead(ctx context.Context, arg OutboxDiscardDeadParams) ([]OutboxDiscardDeadRow, error) {
+	rows, err := q.db.Query(ctx, outboxDiscardDead, arg.Ids, arg.Topic)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OutboxDiscardDeadRow
+	for rows.Next() {
+		var i OutboxDiscardDeadRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Topic,
+			&i.OrderKey,
+			&i.Seq,
+			&i.Reason,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const outboxForgetBackoffs = `-- name: OutboxForgetBackoffs :exec
@@ -432,6 +540,56 @@ type OutboxResumeParams struct {
 func (q *Queries) OutboxResume(ctx context.Context, arg OutboxResumeParams) error {
 	_, err := q.db.Exec(ctx, outboxResume, arg.Shards, arg.Topics)
 	return err
+}
+
+const outboxRetryDead = `-- name: OutboxRetryDead :many
+UPDATE outbox o
+   SET dead = false, died_at = NULL, reason = NULL, detail = NULL, attempts = 0, next_attempt_at = clock_timestamp()
+  FROM (SELECT d.id, d.reason FROM outbox d
+         WHERE d.dead AND (d.id = ANY ($1::bigint[]) OR d.topic = $2::text)
+         ORDER BY d.id FOR UPDATE) was
+ WHERE o.id = was.id
+RETURNING o.id, o.topic, o.order_key, o.seq, coalesce(was.reason, '')::text AS reason
+`
+
+type OutboxRetryDeadParams struct {
+	Ids   []int64
+	Topic string
+}
+
+type OutboxRetryDeadRow struct {
+	ID       int64
+	Topic    string
+	OrderKey string
+	Seq      int64
+	Reason   string
+}
+
+// Those of ids, or all of a topic.
+func (q *Queries) OutboxRetryDead(ctx context.Context, arg OutboxRetryDeadParams) ([]OutboxRetryDeadRow, error) {
+	rows, err := q.db.Query(ctx, outboxRetryDead, arg.Ids, arg.Topic)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OutboxRetryDeadRow
+	for rows.Next() {
+		var i OutboxRetryDeadRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Topic,
+			&i.OrderKey,
+			&i.Seq,
+			&i.Reason,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const outboxShrink = `-- name: OutboxShrink :execrows

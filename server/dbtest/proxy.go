@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -47,6 +48,10 @@ type Proxy struct {
 	fates   []Fate
 	commits int
 	suffer  int
+
+	sessions map[*session]struct{}
+	deaf     bool   // connections are taken and nothing more
+	trigger  []byte // the message at which every open connection goes dead
 }
 
 // NewProxy starts a proxy before the database of a URL as NewURL gives it. It ends with the test.
@@ -70,7 +75,10 @@ func NewProxy(t testing.TB, upstreamURL string) *Proxy {
 	query.Del("port")
 	query.Set("sslmode", "disable") // the proxy must be able to read along
 	u.RawQuery = query.Encode()
-	p := &Proxy{t: t, upstream: cfg, url: u.String(), listener: l, conns: map[net.Conn]struct{}{}}
+	p := &Proxy{
+		t: t, upstream: cfg, url: u.String(), listener: l,
+		conns: map[net.Conn]struct{}{}, sessions: map[*session]struct{}{},
+	}
 	p.work.Go(p.accept)
 	t.Cleanup(p.Close)
 	return p
@@ -101,6 +109,88 @@ func (p *Proxy) Cut() {
 	for c := range p.conns {
 		c.Close()
 	}
+}
+
+// Silence has every open connection go dead without a word, as where a firewall forgets it: nothing passes
+// either way any more, and neither side is told, not even that the other one left. New connections are taken
+// and dead as well, until Speak. What went dead stays so.
+func (p *Proxy) Silence() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = true
+	p.silence()
+}
+
+// Speak lets new connections pass.
+func (p *Proxy) Speak() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.deaf = false
+}
+
+// SilenceAt has every open connection go dead at the next message of a client that contains text. That one is
+// not passed; new connections pass.
+func (p *Proxy) SilenceAt(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.trigger = []byte(text)
+}
+
+// GiveUp has the server learn that the dead connections are gone, as its keepalives tell it in time.
+func (p *Proxy) GiveUp() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for s := range p.sessions {
+		if s.silent.Load() && s.up != nil {
+			s.up.Close()
+		}
+	}
+}
+
+// Silent says whether SilenceAt has met its message.
+func (p *Proxy) Silent() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.trigger == nil
+}
+
+func (p *Proxy) silence() {
+	p.trigger = nil
+	for s := range p.sessions {
+		s.silent.Store(true)
+	}
+}
+
+// hears goes dead where a client's message is the one of SilenceAt.
+func (p *Proxy) hears(message []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.trigger != nil && bytes.Contains(message, p.trigger) {
+		p.silence()
+	}
+}
+
+// begin puts a session among the open ones; false where the proxy is deaf.
+func (p *Proxy) begin(s *session) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.deaf {
+		return false
+	}
+	p.sessions[s] = struct{}{}
+	return true
+}
+
+func (p *Proxy) connected(s *session, up net.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.up = up
+}
+
+func (p *Proxy) end(s *session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.sessions, s)
 }
 
 // Close cuts everything and takes no more. Safe twice.
@@ -166,6 +256,12 @@ func (p *Proxy) drop(c net.Conn) {
 }
 
 func (p *Proxy) serve(down net.Conn) error {
+	s := &session{proxy: p, down: down, statements: map[string]bool{}, portals: map[string]bool{}}
+	if !p.begin(s) {
+		_, err := io.Copy(io.Discard, down)
+		return err
+	}
+	defer p.end(s)
 	network, addr := pgconn.NetworkAddress(p.upstream.Host, p.upstream.Port)
 	up, err := (&net.Dialer{}).DialContext(context.Background(), network, addr)
 	if err != nil {
@@ -175,7 +271,7 @@ func (p *Proxy) serve(down net.Conn) error {
 		return nil
 	}
 	defer p.drop(up)
-	s := &session{proxy: p, down: down, up: up, statements: map[string]bool{}, portals: map[string]bool{}}
+	p.connected(s, up)
 	return s.run()
 }
 

@@ -153,3 +153,73 @@ func TestALostReplyIsTheCommitsOwn(t *testing.T) {
 		t.Errorf("%d rows are stored and not 1", n)
 	}
 }
+
+// A line that went dead tells neither side anything: the client waits, and the server keeps its session until
+// it gives up; the line to come is as good as ever.
+func TestASilentLineTellsNobodyAnything(t *testing.T) {
+	t.Parallel()
+	url := dbtest.NewURL(t)
+	direct := dbtest.Open(t, url)
+	proxy := dbtest.NewProxy(t, url)
+	connect := func() *pgx.Conn {
+		t.Helper()
+		conn, err := pgx.Connect(t.Context(), proxy.URL())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+			defer cancel()
+			_ = conn.Close(ctx)
+		})
+		return conn
+	}
+	ask := func(conn *pgx.Conn, sql string) error {
+		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		defer cancel()
+		_, err := conn.Exec(ctx, sql)
+		return err
+	}
+	sessions := func() (n int) {
+		t.Helper()
+		if err := direct.QueryRow(t.Context(), `SELECT count(*) FROM pg_stat_activity
+			WHERE datname = current_database() AND query = 'SELECT 1 AS first'`).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	conn := connect()
+	if err := ask(conn, "SELECT 1 AS first"); err != nil {
+		t.Fatal(err)
+	}
+	proxy.SilenceAt("AS second")
+	if proxy.Silent() {
+		t.Error("silent before its message")
+	}
+	if err := ask(conn, "SELECT 1 AS second"); !pgconn.Timeout(err) {
+		t.Errorf("the client is told %v", err)
+	}
+	if !conn.IsClosed() || !proxy.Silent() || sessions() != 1 {
+		t.Errorf("closed %v, silent %v, %d sessions on the server", conn.IsClosed(), proxy.Silent(), sessions())
+	}
+	if err := ask(connect(), "SELECT 1 AS second"); err != nil {
+		t.Errorf("a new line: %v", err)
+	}
+	proxy.GiveUp()
+	for deadline := time.Now().Add(20 * time.Second); sessions() != 0 && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if n := sessions(); n != 0 {
+		t.Errorf("the server keeps %d sessions", n)
+	}
+	proxy.Silence()
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	if _, err := pgx.Connect(ctx, proxy.URL()); err == nil {
+		t.Error("a deaf proxy lets a client in")
+	}
+	proxy.Speak()
+	if err := ask(connect(), "SELECT 1"); err != nil {
+		t.Errorf("after it speaks again: %v", err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -32,6 +33,8 @@ type session struct {
 	owed, got int
 	loseAt    int  // the count of the ReadyForQuery whose reply is lost; 0 for none
 	hold      bool // the reply is lost and nothing is cut
+
+	silent atomic.Bool // nothing passes either way, for good
 }
 
 func (s *session) run() error {
@@ -45,10 +48,12 @@ func (s *session) run() error {
 	// Either direction's end is the end of both, but a held client is not told that the server left.
 	select {
 	case err := <-client:
-		s.up.Close()
+		if !s.silent.Load() {
+			s.up.Close()
+		}
 		return errors.Join(err, <-server)
 	case err := <-server:
-		if s.held() {
+		if s.held() || s.silent.Load() {
 			return errors.Join(err, <-client)
 		}
 		s.down.Close()
@@ -105,6 +110,10 @@ func (s *session) fromClient() error {
 		m, err := message(s.down)
 		if err != nil {
 			return err
+		}
+		s.proxy.hears(m)
+		if s.silent.Load() {
+			continue
 		}
 		if s.isCommit(m) {
 			switch s.proxy.fate() {
@@ -188,6 +197,9 @@ func (s *session) fromServer() error {
 		m, err := message(s.up)
 		if err != nil {
 			return err
+		}
+		if s.silent.Load() {
+			continue
 		}
 		pass, cut := s.reply(m[0] == 'Z')
 		if cut {

@@ -58,6 +58,8 @@ func settings(socketDir string, fast bool) []string {
 			// Checkpoints by time, not by volume: after each one every touched page is logged whole.
 			setting{"max_wal_size", "4GB"},
 			setting{"checkpoint_timeout", "15min"},
+			// The log of several batches at once has room: by default one of them writes it out for the others.
+			setting{"wal_buffers", "32MB"},
 			// Those whole pages are mostly index pages, which compress well.
 			setting{"wal_compression", "on"},
 			setting{"max_connections", "100"},

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -135,6 +136,9 @@ func (r *Relay) keepLeases(fetch, ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		default:
+			if errors.Is(err, context.DeadlineExceeded) {
+				r.pool.Reset() // as the loop's trouble
+			}
 			r.metrics.databaseErrors.Inc()
 			r.log.Warn("cannot look after the leases of the outbox", "error", err)
 		}
@@ -147,7 +151,7 @@ func (r *Relay) keepLeases(fetch, ctx context.Context) {
 }
 
 func (r *Relay) beat(fetch, ctx context.Context, renewed *time.Time) error {
-	ctx, cancel := context.WithTimeout(ctx, r.cfg.TTL)
+	ctx, cancel := context.WithTimeout(ctx, r.cfg.statementIn())
 	defer cancel()
 	// A quarter of the lease is for clocks that do not run alike.
 	began, trust, ttl := time.Now(), r.cfg.TTL*3/4, r.cfg.TTL.Seconds()

@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -101,7 +102,9 @@ const wakeGap = 10 * time.Millisecond
 
 func (l *loop) run(fetch, work context.Context) {
 	for {
-		l.turned.Store(time.Now().UnixNano())
+		if l.failures == 0 { // one that only ever fails stands still as well
+			l.turned.Store(time.Now().UnixNano())
+		}
 		stopping := fetch.Err() != nil
 		if stopping {
 			l.dropUnsent()
@@ -194,11 +197,24 @@ func (l *loop) trouble(work context.Context, what string, err error) {
 	if work.Err() != nil {
 		return
 	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		l.pool.Reset() // where one line went dead so have its neighbours: the next statements begin on new ones
+	}
 	l.failures++
 	l.metrics.databaseErrors.Inc()
 	l.log.Warn("the database does not let the relay work; it tries again", "what", what, "error", err)
 	l.pause = l.cfg.PollMax
 	l.idle()
+}
+
+// statementIn bounds what is asked of the database at once, and the time of a lease does, after which the
+// shards are another's anyway: a line that went dead never answers.
+const statementIn = 15 * time.Second
+
+func (c Config) statementIn() time.Duration { return min(statementIn, c.TTL) }
+
+func (l *loop) statement(work context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(work, l.cfg.statementIn())
 }
 
 // drop lets go of a message, and of those of its key that came after it.

@@ -50,7 +50,7 @@ func newMetrics(reg prometheus.Registerer, cfg Config) *metrics {
 	limits := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: ns + "limit", Help: "The limits of the relay."}, []string{"limit"})
 	for name, value := range map[string]float64{
 		"held_messages": float64(cfg.MaxHeld), "held_bytes": float64(cfg.MaxHeldBytes), "message_bytes": float64(cfg.MaxMessage),
-		"lease_seconds": cfg.TTL.Seconds(), "delivery_seconds": cfg.Delivery.Seconds(), "backoff_seconds": cfg.BackoffCap.Seconds(),
+		"lease_seconds": cfg.TTL.Seconds(), "statement_seconds": cfg.statementIn().Seconds(), "delivery_seconds": cfg.Delivery.Seconds(), "backoff_seconds": cfg.BackoffCap.Seconds(),
 	} {
 		limits.WithLabelValues(name).Set(value)
 	}

@@ -74,6 +74,7 @@ func (c Config) withDefaults() Config {
 type Relay struct {
 	cfg     Config
 	name    string // of this run: an earlier one of the same process is another holder
+	pool    *pgxpool.Pool
 	queries *db.Queries
 	opts    []kgo.Opt
 	log     *slog.Logger
@@ -98,11 +99,20 @@ func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg p
 		panic("no randomness: " + err.Error()) // crypto/rand never returns one
 	}
 	name := cfg.Instance + "#" + hex.EncodeToString(suffix)
-	return &Relay{
-		cfg: cfg, name: name, queries: db.New(unprepared{pool}), opts: opts,
+	r := &Relay{
+		cfg: cfg, name: name, pool: pool, queries: db.New(unprepared{pool}), opts: opts,
 		log: log.With("relay", name), metrics: newMetrics(reg, cfg), leases: newLeases(),
 		wake: make(chan struct{}, 1),
 	}
+	r.moves()
+	return r
+}
+
+// moves says that a relay which is yet to start, or starts now, has not stood still.
+func (r *Relay) moves() {
+	now := time.Now().UnixNano()
+	r.turned.Store(now)
+	r.beaten.Store(now)
 }
 
 // Start begins to publish. The relay outlives ctx: Stop ends it.
@@ -119,9 +129,7 @@ func (r *Relay) Start(ctx context.Context) error {
 	work, kill := context.WithCancel(context.WithoutCancel(ctx))
 	fetch, stop := context.WithCancel(work)
 	r.started, r.stop, r.kill, r.done = true, stop, kill, make(chan struct{})
-	now := time.Now().UnixNano()
-	r.turned.Store(now)
-	r.beaten.Store(now)
+	r.moves()
 	go func() {
 		defer close(r.done)
 		defer client.Close()

@@ -16,6 +16,7 @@ func (l *loop) look(work context.Context) {
 	l.lastRead, l.nextRead = time.Now(), time.Time{}
 	usable := l.leases.usable()
 	if len(usable) == 0 {
+		l.failures = 0 // there is nothing to fail at
 		l.idle()
 		return
 	}
@@ -32,13 +33,16 @@ func (l *loop) look(work context.Context) {
 	for id := range l.held {
 		held = append(held, id)
 	}
-	rows, err := l.queries.OutboxHeads(work, db.OutboxHeadsParams{
+	ctx, cancel := l.statement(work)
+	defer cancel()
+	rows, err := l.queries.OutboxHeads(ctx, db.OutboxHeadsParams{
 		Shards: shards, Held: held, PerLane: int32(l.cfg.ShardMessages),
 	})
 	if err != nil {
 		l.trouble(work, "read what is pending", err)
 		return
 	}
+	l.failures = 0
 	slices.SortFunc(rows, func(a, b db.OutboxHeadsRow) int { return cmp.Compare(a.ID, b.ID) })
 	taken := l.choose(rows, usable)
 	if len(taken) == 0 {
@@ -52,7 +56,7 @@ func (l *loop) look(work context.Context) {
 		l.trouble(work, "read messages", err)
 		return
 	}
-	l.failures, l.pause, l.nextRead = 0, l.cfg.PollMin, time.Now()
+	l.pause, l.nextRead = l.cfg.PollMin, time.Now()
 }
 
 // choose takes rows as far as there is room. One that comes after another of its key is only taken where
@@ -95,7 +99,9 @@ func (l *loop) load(work context.Context, taken []*message) error {
 	for i, m := range taken {
 		ids[i] = m.id
 	}
-	rows, err := l.queries.OutboxLoad(work, ids)
+	ctx, cancel := l.statement(work)
+	defer cancel()
+	rows, err := l.queries.OutboxLoad(ctx, ids)
 	if err != nil {
 		return err
 	}

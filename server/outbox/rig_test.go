@@ -85,21 +85,32 @@ func quick() Config {
 // start runs a relay that ends with the test, as the role that the application has.
 func (r *rig) start(mod func(*Config)) *relay {
 	r.t.Helper()
+	return r.startOn(dbtest.Open(r.t, dbtest.AppURL(r.t, r.url)), mod)
+}
+
+// startOn is start with a pool of the test's own.
+func (r *rig) startOn(pool *pgxpool.Pool, mod func(*Config)) *relay {
+	r.t.Helper()
+	rel := r.build(pool, mod)
+	if err := rel.Start(r.t.Context()); err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { r.halt(rel) })
+	return rel
+}
+
+// build makes a relay that is yet to run.
+func (r *rig) build(pool *pgxpool.Pool, mod func(*Config)) *relay {
 	cfg := quick()
 	if mod != nil {
 		mod(&cfg)
 	}
-	pool := dbtest.Open(r.t, dbtest.AppURL(r.t, r.url))
 	rel := &relay{registry: prometheus.NewRegistry()}
 	opts := clientOptions(r.brokers)
 	if r.plain {
 		opts = append(opts, kgo.ProducerBatchCompression(kgo.NoCompression()))
 	}
 	rel.Relay = New(cfg, pool, opts, testLog(r.t.Name()), rel.registry)
-	if err := rel.Start(r.t.Context()); err != nil {
-		r.t.Fatal(err)
-	}
-	r.t.Cleanup(func() { r.halt(rel) })
 	return rel
 }
 

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -72,7 +73,9 @@ func (l *loop) clear(work context.Context) {
 	}
 	slices.Sort(l.finished)
 	failpoint.Hit("out.before_mark")
-	if err := l.queries.OutboxDelete(work, l.finished); err != nil {
+	ctx, cancel := l.statement(work)
+	defer cancel()
+	if err := l.queries.OutboxDelete(ctx, l.finished); err != nil {
 		l.trouble(work, "delete what is published", err)
 		return
 	}
@@ -93,7 +96,9 @@ func (l *loop) resume(work context.Context, lanes []lane) {
 	for _, x := range lanes {
 		p.Shards, p.Topics = append(p.Shards, x.shard), append(p.Topics, x.topic)
 	}
-	if err := l.queries.OutboxResume(work, p); err != nil {
+	ctx, cancel := l.statement(work)
+	defer cancel()
+	if err := l.queries.OutboxResume(ctx, p); err != nil {
 		for _, x := range lanes {
 			l.paused[x] = time.Time{} // the next acknowledgement tries again
 		}
@@ -168,6 +173,10 @@ func (l *loop) blame(to *marks, m *message, t *traffic, v verdict, err error) bo
 func (l *loop) bury(to *marks, m *message, v verdict, err error) {
 	p := &to.bury
 	p.Ids, p.Tokens = append(p.Ids, m.id), append(p.Tokens, m.token)
+	if v.reason == reasonTooLarge {
+		err = fmt.Errorf("%w (key and value are %d bytes; the relay sends records of at most %d, and the topic's max.message.bytes may be less)",
+			err, m.size, l.cfg.MaxMessage)
+	}
 	p.Reasons, p.Details = append(p.Reasons, v.reason), append(p.Details, shorten(err))
 	l.metrics.dead.WithLabelValues(v.reason).Inc()
 	l.log.Error("no broker takes a message of the outbox; it is kept for an operator",
@@ -193,23 +202,25 @@ func (l *loop) write(work context.Context, what *marks) {
 		}
 		said, heard = said+n, heard+rows
 	}
+	ctx, cancel := l.statement(work)
+	defer cancel()
 	count := len(what.bury.Ids) + len(what.delay.Ids) + len(what.shrink.Ids) + len(what.backOff)
 	if count > 0 {
 		failpoint.Hit("out.before_note")
 	}
 	if n := len(what.bury.Ids); n > 0 {
 		what.bury.Owner = l.name
-		rows, err := l.queries.OutboxBury(work, what.bury)
+		rows, err := l.queries.OutboxBury(ctx, what.bury)
 		note(n, rows, err)
 	}
 	if n := len(what.delay.Ids); n > 0 {
 		what.delay.Owner = l.name
-		rows, err := l.queries.OutboxDelay(work, what.delay)
+		rows, err := l.queries.OutboxDelay(ctx, what.delay)
 		note(n, rows, err)
 	}
 	if n := len(what.shrink.Ids); n > 0 {
 		what.shrink.Owner = l.name
-		rows, err := l.queries.OutboxShrink(work, what.shrink)
+		rows, err := l.queries.OutboxShrink(ctx, what.shrink)
 		note(n, rows, err)
 	}
 	if len(what.backOff) > 0 {
@@ -224,7 +235,7 @@ func (l *loop) write(work context.Context, what *marks) {
 			t.warned = time.Now()
 			l.log.Warn("a topic of the outbox pauses after a failure, in one shard or more", "topic", x.topic, "class", p.Class, "error", p.Detail)
 		}
-		rows, err := l.queries.OutboxBackOff(work, p)
+		rows, err := l.queries.OutboxBackOff(ctx, p)
 		note(1, rows, err)
 	}
 	if count > 0 {
