@@ -147,15 +147,26 @@ func (d days) window() app.Days { return app.Days{From: d.From, Until: d.Until} 
 type reindexCommand struct {
 	days
 	Rebuild bool   `help:"Make the blocks that are there again, too."`
+	Rollups bool   `help:"Make the rollups what the events are, and leave the index of identifiers alone."`
 	Reason  string `help:"Why, for the record." default:"run on the command line"`
 }
 
 func (c reindexCommand) Run(p *process) error {
+	if c.Rollups {
+		return app.ReindexRollups(p.ctx, p.cfg, p.out, app.Reindex{Days: c.window(), Rebuild: c.Rebuild, Reason: c.Reason}, p.log)
+	}
 	return app.ReindexBlocks(p.ctx, p.cfg, p.out, app.Reindex{Days: c.window(), Rebuild: c.Rebuild, Reason: c.Reason})
 }
 
 type checkCommand struct {
-	Blocks checkBlocksCommand `cmd:"" help:"The index of identifiers: that every event is in it, and found by its identifiers. Exit 1 where not."`
+	Rollups checkRollupsCommand `cmd:"" help:"The counts that searches read: that they are those of the events. Exit 1 where not."`
+	Blocks  checkBlocksCommand  `cmd:"" help:"The index of identifiers: that every event is in it, and found by its identifiers. Exit 1 where not."`
+}
+
+type checkRollupsCommand struct{ days }
+
+func (c checkRollupsCommand) Run(p *process) error {
+	return app.CheckRollups(p.ctx, p.cfg, p.out, c.window())
 }
 
 type checkBlocksCommand struct {

@@ -27,6 +27,7 @@ const (
 	ActionMoveConsumer      = "consumer.move"
 	ActionResumeConsumer    = "consumer.resume"
 	ActionReindex           = "blocks.reindex"
+	ActionReindexRollups    = "rollups.reindex"
 	ActionSavedSearchShare  = "savedSearch.share"
 	ActionSavedSearchChange = "savedSearch.change"
 	ActionSavedSearchDelete = "savedSearch.delete"
@@ -39,7 +40,7 @@ func Actions() []string {
 	return []string{
 		ActionSignIn, ActionSignOut, ActionSignOutEverywhere, ActionRolesChanged,
 		ActionTokenCreate, ActionTokenRevoke, ActionAuditExport, ActionAdoptTopic,
-		ActionMoveConsumer, ActionResumeConsumer, ActionReindex, ActionRetryMessages, ActionDiscardMessages,
+		ActionMoveConsumer, ActionResumeConsumer, ActionReindex, ActionReindexRollups, ActionRetryMessages, ActionDiscardMessages,
 		ActionSavedSearchShare, ActionSavedSearchChange, ActionSavedSearchDelete,
 	}
 }

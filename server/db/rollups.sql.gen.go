@@ -9,6 +9,19 @@ import (
 	"context"
 )
 
+const dropRollupDays = `-- name: DropRollupDays :exec
+DELETE FROM rollup_day
+ WHERE bucket < (SELECT min(to_date(right(c.relname, 8), 'YYYYMMDD'))::timestamp AT TIME ZONE 'UTC'
+                   FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
+                  WHERE i.inhparent = 'event'::regclass AND c.relname ~ '_[0-9]{8}$')
+`
+
+// Days that are older than any event can be: whole days have no partitions that go with the events.
+func (q *Queries) DropRollupDays(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, dropRollupDays)
+	return err
+}
+
 const pathsOfTypes = `-- name: PathsOfTypes :many
 SELECT path, bit_or(kinds)::smallint AS kinds FROM type_path WHERE type = ANY ($1::text[]) GROUP BY path ORDER BY path LIMIT $2
 `

@@ -28,7 +28,7 @@ const (
 	daysEvery   = 10 * time.Minute
 	gcEvery     = time.Minute // one that gave way to a long query comes again
 	ginEvery    = time.Second
-	foldEvery   = 30 * time.Second
+	foldEvery   = 5 * time.Second // searches read the rows that are not folded yet
 	trimEvery   = time.Minute
 	linksEvery  = 6 * time.Hour
 	mergeEvery  = 2 * time.Second

@@ -1,5 +1,5 @@
-// Package reindex builds the index of identifiers of events that are stored already, and compares what there
-// is with the events. It promises to be safe beside a product that is running, to go on where it was cut off,
+// Package reindex builds what is derived from events, the index of identifiers and the rollups, for those that are
+// stored already, and compares what there is with the events. It promises to be safe beside a product that is running, to go on where it was cut off,
 // and never to leave an event that was found unfound. It must not know Kafka, HTTP or searches.
 package reindex
 
