@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -72,15 +73,51 @@ func (s *stage) fill(ctx context.Context, o options, out io.Writer) (*filling, e
 	f.until = f.until.UTC()
 	f.from = f.until.Add(-span)
 	var done int
-	if err := s.pool.QueryRow(ctx, `SELECT count(*) FROM bench_slice`).Scan(&done); err != nil {
+	if err := s.pool.QueryRow(ctx, `SELECT count(*) FROM bench_slice WHERE number >= 0`).Scan(&done); err != nil {
 		return nil, err
 	}
 	fmt.Fprintf(out, "%d events and %d webhook payloads from %s to %s, %d of %d slices are there\n",
 		f.slices*f.events, f.slices*f.hooks, f.from.Format(time.DateOnly), f.until.Format(time.DateOnly), done, f.slices)
-	if done == f.slices {
-		return f, nil
+	if done < f.slices {
+		if err := s.store(ctx, f, done, out); err != nil {
+			return nil, err
+		}
 	}
-	return f, s.store(ctx, f, done, out)
+	return f, s.settle(ctx, out)
+}
+
+// settled is the number of the slice that stands for what follows the last.
+const settled = -1
+
+// settle does once what maintenance and autovacuum would have done by the next day.
+func (s *stage) settle(ctx context.Context, out io.Writer) error {
+	var done bool
+	if err := s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM bench_slice WHERE number = $1)`, settled).Scan(&done); err != nil || done {
+		return err
+	}
+	began := time.Now()
+	keeper := maintain.New(s.pool, retention, s.log, prometheus.NewRegistry())
+	if err := errors.Join(keeper.Fold(ctx), keeper.Merge(ctx)); err != nil {
+		return err
+	}
+	for _, sql := range []string{
+		`SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_lexemes'::regclass`,
+		"VACUUM (ANALYZE) event", "ANALYZE", "CHECKPOINT",
+	} {
+		if _, err := s.pool.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+	}
+	var blocks, events, index int64
+	if err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM event_block), pg_database_size(current_database()),
+		(SELECT coalesce(sum(pg_total_relation_size(inhrelid)), 0) FROM pg_inherits WHERE inhparent = 'event_block'::regclass)`).
+		Scan(&blocks, &events, &index); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "settled in %.0f s: %.1f GB in all, of it %.2f GB are %d blocks of identifiers\n",
+		time.Since(began).Seconds(), float64(events)/1e9, float64(index)/1e9, blocks)
+	_, err := s.pool.Exec(ctx, `INSERT INTO bench_slice VALUES ($1)`, settled)
+	return err
 }
 
 func (s *stage) store(ctx context.Context, f *filling, done int, out io.Writer) (err error) {
@@ -113,7 +150,12 @@ func (s *stage) store(ctx context.Context, f *filling, done int, out io.Writer) 
 		return err
 	}
 	defer func() { err = errors.Join(err, keeper.Stop(context.WithoutCancel(ctx))) }()
-	c := consume.New(consume.Config{Consumer: "store", Topic: topic, Group: "bench-search", Instance: "bench", Retention: retention}, s.pool,
+	own, err := pgxpool.New(ctx, s.url) // the consumer leaves its settings on its connections
+	if err != nil {
+		return err
+	}
+	defer own.Close()
+	c := consume.New(consume.Config{Consumer: "store", Topic: topic, Group: "bench-search", Instance: "bench", Retention: retention}, own,
 		[]kgo.Opt{kgo.SeedBrokers(broker.Brokers()...), kgo.MetadataMinAge(250 * time.Millisecond)}, s.log, prometheus.NewRegistry(), func() {})
 	if err := c.Start(ctx); err != nil {
 		return err
@@ -133,11 +175,7 @@ func (s *stage) store(ctx context.Context, f *filling, done int, out io.Writer) 
 		stored := (n + 1 - done) * (f.events + f.hooks)
 		fmt.Fprintf(out, "slice %d of %d, %.0f events/s\n", n+1, f.slices, float64(stored)/time.Since(began).Seconds())
 	}
-	if err := keeper.Fold(ctx); err != nil {
-		return err
-	}
-	_, err = s.pool.Exec(ctx, "VACUUM (ANALYZE) event")
-	return err
+	return nil
 }
 
 // publish sends one slice, nearly in the order of time.

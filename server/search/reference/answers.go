@@ -8,14 +8,23 @@ import (
 	"oriel/server/query"
 )
 
-// Window is a range of event time in microseconds, From inclusive and Until exclusive.
-type Window struct{ From, Until int64 }
+// Window is a range of event time in microseconds, From inclusive and Until exclusive, and one of the time that
+// events were stored at, where that is bounded.
+type Window struct {
+	From, Until               int64
+	ArrivedFrom, ArrivedUntil int64 // 0 bounds nothing
+}
+
+func (w Window) holds(e *Event) bool {
+	return e.Micros >= w.From && e.Micros < w.Until && (w.ArrivedFrom == 0 || e.Arrived >= w.ArrivedFrom) &&
+		(w.ArrivedUntil == 0 || e.Arrived < w.ArrivedUntil)
+}
 
 // Search is the events that fulfil all conditions within a window, in the order of lists.
 func Search(events []*Event, where query.And, w Window) []*Event {
 	var out []*Event
 	for _, e := range events {
-		if e.Micros >= w.From && e.Micros < w.Until && e.Holds(where) {
+		if w.holds(e) && e.Holds(where) {
 			out = append(out, e)
 		}
 	}

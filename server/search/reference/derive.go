@@ -49,13 +49,13 @@ func (e *Event) facet(from string, limit int) []string {
 	return usable(e.scalars(path), limit)
 }
 
-// scalars is the texts at a path, and those of the elements of arrays there.
+// scalars is the texts at a path, and those of the elements of arrays there, as a database can hold them.
 func (e *Event) scalars(path string) []string {
 	var texts []string
 	for _, v := range e.root.at(steps(path)) {
 		for _, s := range append([]*value{v}, v.elements...) {
 			if s.kind == aString || s.kind == aNumber || s.kind == aBoolean {
-				texts = append(texts, s.text)
+				texts = append(texts, strings.ReplaceAll(s.text, "\x00", "\uFFFD"))
 			}
 		}
 	}

@@ -104,4 +104,21 @@ func leaves(s string) []string {
 	return out
 }
 
+// isVocabulary says whether a leaf that begins with a letter is a word of a language or a short code: letters up to
+// 24; up to 12 bytes of letters and behind them a number of up to three digits (room12), or within up to six a
+// number of up to two (k8s); but nothing of four and more that reads as hexadecimal.
+func isVocabulary(leaf string) bool {
+	if !strings.ContainsFunc(leaf, unicode.IsNumber) {
+		return utf8.RuneCountInString(leaf) <= 24
+	}
+	const digits = "0123456789"
+	if len(leaf) > 12 || len(leaf) > 3 && strings.Trim(leaf, digits+"abcdef") == "" {
+		return false
+	}
+	tail := strings.TrimLeftFunc(leaf, func(r rune) bool { return !strings.ContainsRune(digits, r) })
+	rest := strings.TrimLeft(tail, digits)
+	number := len(tail) - len(rest)
+	return rest == "" && number <= 3 || len(leaf) <= 6 && number <= 2 && !strings.ContainsAny(rest, digits)
+}
+
 func validText(data []byte) bool { return utf8.Valid(data) }

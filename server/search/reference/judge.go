@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"oriel/server/query"
 )
@@ -37,10 +38,7 @@ func (e *Event) Holds(n query.Node) bool {
 		return slices.ContainsFunc(e.dataAt(n.Field), func(v *value) bool { return v.kind == aNull })
 	case query.Prefix:
 		if n.Field.Kind == query.AnyField {
-			prefix := fold(n.Text)
-			return slices.ContainsFunc(e.leaves, func(ls []string) bool {
-				return slices.ContainsFunc(ls, func(l string) bool { return strings.HasPrefix(l, prefix) })
-			})
+			return e.prefix(n.Text)
 		}
 		return slices.ContainsFunc(e.spellings(n.Field), func(s string) bool { return strings.HasPrefix(s, n.Text) })
 	case query.Contains:
@@ -68,6 +66,34 @@ func (e *Event) word(text string) bool {
 	for _, have := range e.leaves {
 		for i := 0; i+len(want) <= len(have); i++ {
 			if slices.Equal(have[i:i+len(want)], want) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// prefix looks for leaves one after another, the last of which begins as the text's last does, and for a number
+// whose plain spelling begins with the text. A mark at the end ends the last leaf. One of letters alone goes on as
+// vocabulary, never as an identifier.
+func (e *Event) prefix(text string) bool {
+	folded := fold(text)
+	if slices.ContainsFunc(e.number, func(n string) bool { return strings.HasPrefix(n, folded) }) {
+		return true
+	}
+	want := leaves(text)
+	if len(want) == 0 {
+		return false
+	}
+	whole, last := want[:len(want)-1], want[len(want)-1]
+	if !strings.HasSuffix(folded, last) {
+		return e.word(text)
+	}
+	lettered := !strings.ContainsFunc(last, func(r rune) bool { return unicode.IsNumber(r) || single(r) })
+	for _, have := range e.leaves {
+		for i := 0; i+len(want) <= len(have); i++ {
+			next := have[i+len(want)-1:][0]
+			if slices.Equal(have[i:i+len(whole)], whole) && strings.HasPrefix(next, last) && (!lettered || isVocabulary(next)) {
 				return true
 			}
 		}

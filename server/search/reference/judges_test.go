@@ -82,7 +82,7 @@ func TestTheVerifierJudgesAsTheReferenceDoes(t *testing.T) {
 	t.Parallel()
 	worlds := 60
 	if *long {
-		worlds = 3000
+		worlds = 1500
 	}
 	pairs, held := 0, 0
 	for seed := range uint64(worlds) {
@@ -110,7 +110,7 @@ func TestEveryConditionCanBeWrittenAndReadAgain(t *testing.T) {
 	t.Parallel()
 	worlds := 40
 	if *long {
-		worlds = 2000
+		worlds = 1000
 	}
 	schema := query.Schema{Facets: draw.Facets()}
 	for seed := range uint64(worlds) {

@@ -8,6 +8,9 @@ import (
 
 // numberLength is how much of the beginning of s is a JSON number.
 func numberLength(s string) int {
+	if s == "" || !strings.Contains("-0123456789", s[:1]) {
+		return 0
+	}
 	return len(regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?`).FindString(s))
 }
 

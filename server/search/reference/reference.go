@@ -20,6 +20,7 @@ type Event struct {
 	Offset    int64
 	Commit    int64
 	Micros    int64 // of Unix time, floored
+	Arrived   int64 // when it was stored, the same
 
 	Source, ID, Type, Subject   string // Subject "" is absent
 	DataContentType, DataSchema string // "" is absent

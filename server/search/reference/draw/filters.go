@@ -127,18 +127,29 @@ func isWord(r rune) bool {
 	return r >= utf8.RuneSelf || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// prefix is the beginning of one word.
+// prefix is the beginning of a word, or of the last of several.
 func (d *Draw) prefix(e *reference.Event) query.Node {
-	ls := reference.Leaves(d.either(e.Values(), d.texts))
-	if len(ls) == 0 {
+	text := d.either(e.Values(), d.texts)
+	if d.chance(70) {
+		ls := reference.Leaves(text)
+		if len(ls) == 0 {
+			return nil
+		}
+		text = d.of(ls)
+	}
+	rs := []rune(text)
+	if len(rs) == 0 {
 		return nil
 	}
-	rs := []rune(d.of(ls))
-	text := string(rs[:1+d.rng.IntN(len(rs))])
+	from := 0
+	if len(rs) > 20 {
+		from = d.rng.IntN(len(rs) - 10)
+	}
+	text = string(rs[from : from+1+d.rng.IntN(len(rs)-from)])
 	if d.chance(20) {
 		text = strings.ToUpper(text)
 	}
-	if got := reference.Leaves(text); len(got) != 1 || !sayable(text) {
+	if len(reference.Leaves(text)) == 0 || !sayable(text) {
 		return nil
 	}
 	return query.Prefix{Text: text}
@@ -254,7 +265,7 @@ func (d *Draw) data(e *reference.Event) query.Node {
 	}
 	v := values[d.rng.IntN(len(values))]
 	f.Name = d.path(v.Path)
-	if len(f.Name) > 400 || f.Name == "" || !sayable(v.Text) {
+	if len(f.Name) > 400 || !sayable(v.Text) {
 		return nil
 	}
 	switch n := d.rng.IntN(100); {

@@ -68,9 +68,7 @@ func simpler(n query.Node) (out []query.Node) {
 		}
 	case query.Prefix:
 		for _, t := range shorter(n.Text) {
-			if n.Field.Kind != query.AnyField || len(reference.Leaves(t)) == 1 {
-				out = append(out, query.Prefix{Field: n.Field, Text: t})
-			}
+			out = append(out, query.Prefix{Field: n.Field, Text: t})
 		}
 	}
 	return out
