@@ -5,10 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -227,4 +230,59 @@ func TestTheStatementOfAnExportWhoseClientLeftIsCancelled(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.ended("left")
+}
+
+func TestADayOfAZoneHasTheHoursThatItHas(t *testing.T) {
+	t.Parallel()
+	a := startArchive(t, 1)
+	a.exec("SELECT ensure_day('event', d::date) FROM generate_series('2026-10-01'::timestamptz, '2026-10-27', '1 day') d")
+	a.exec(`INSERT INTO event (occurred_at, log, partition, "offset", commit, kafka_time, digest, source, id, type, subject, time_text)
+		SELECT at, 1, 1, extract(epoch FROM at), 1, now(), 0, '/hourly', at::text, 'a', 'hourly', ''
+		  FROM generate_series('2026-10-01T00:15:00Z'::timestamptz, '2026-10-26T23:59:00Z', '1 hour') at`)
+	a.exec("INSERT INTO checkpoint (consumer, log, partition, next_offset, commits) VALUES ('store', 1, 1, 0, 1)")
+	read := func(path string, into any) {
+		t.Helper()
+		if r := a.do(a.request("GET", path, a.reader)); r.StatusCode != http.StatusOK || json.Unmarshal(r.body, into) != nil {
+			t.Fatalf("%s: %d %s", path, r.StatusCode, r.body)
+		}
+	}
+	for name, c := range map[string]struct {
+		zone, interval, from, until string
+		want                        []string
+	}{
+		"days of Berlin, of which one has 25 hours": {"Europe/Berlin", "1d", "2026-10-23T22:00:00Z", "2026-10-26T23:00:00Z", []string{
+			"2026-10-24T00:00:00.000000+02:00 24", "2026-10-25T00:00:00.000000+02:00 25", "2026-10-26T00:00:00.000000+01:00 24",
+		}},
+		"hours of Berlin, of which one comes twice": {"Europe/Berlin", "1h", "2026-10-24T23:00:00Z", "2026-10-25T03:00:00Z", []string{
+			"2026-10-25T01:00:00.000000+02:00 1", "2026-10-25T02:00:00.000000+02:00 1", "2026-10-25T02:00:00.000000+01:00 1", "2026-10-25T03:00:00.000000+01:00 1",
+		}},
+		"days of Lord Howe, of which one lacks half an hour": {"Australia/Lord_Howe", "1d", "2026-10-02T13:30:00Z", "2026-10-05T13:00:00Z", []string{
+			"2026-10-03T00:00:00.000000+10:30 24", "2026-10-04T00:00:00.000000+10:30 23", "2026-10-05T00:00:00.000000+11:00 24",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			filter := "subject=hourly&from=" + c.from + "&until=" + c.until
+			h := Histogram{}
+			read("/v1/events:histogram?"+filter+"&interval="+c.interval+"&zone="+c.zone, &h)
+			var got []string
+			sum := int64(0)
+			for _, b := range h.Buckets {
+				got = append(got, fmt.Sprint(b.From, " ", b.Count))
+				sum += b.Count
+				inside := EventCount{} // what a brush over the bucket selects
+				read("/v1/events:count?subject=hourly&from="+url.QueryEscape(b.From)+"&until="+url.QueryEscape(b.Until), &inside)
+				if inside.Value != b.Count || inside.Relation != Exact {
+					t.Errorf("the bucket at %s has %d, and its range %d (%s)", b.From, b.Count, inside.Value, inside.Relation)
+				}
+			}
+			if !slices.Equal(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+			n := EventCount{}
+			read("/v1/events:count?"+filter, &n)
+			if sum != n.Value || h.Total.Value != n.Value || h.Total.Relation != Exact {
+				t.Errorf("the buckets have %d, the total is %d (%s), the count %d", sum, h.Total.Value, h.Total.Relation, n.Value)
+			}
+		})
+	}
 }
