@@ -58,3 +58,8 @@ SELECT ensure_day('event_block', @day::date);
 -- name: ReadBlock :one
 SELECT rows, entries, buckets, base_offset, keys, lists, places FROM event_block
  WHERE day = @day AND log = @log AND partition = @partition AND version = @version AND from_commit = @from_commit;
+
+-- name: RemoveEmptyBlockGaps :exec
+-- Of partitions whose rows without blocks have all gone with their days.
+DELETE FROM block_gap g
+ WHERE NOT EXISTS (SELECT FROM event e WHERE e.log = g.log AND e.partition = g.partition AND e.commit <= g.through_commit);

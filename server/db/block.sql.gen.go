@@ -278,6 +278,17 @@ func (q *Queries) RemoveBlockGap(ctx context.Context, arg RemoveBlockGapParams) 
 	return result.RowsAffected(), nil
 }
 
+const removeEmptyBlockGaps = `-- name: RemoveEmptyBlockGaps :exec
+DELETE FROM block_gap g
+ WHERE NOT EXISTS (SELECT FROM event e WHERE e.log = g.log AND e.partition = g.partition AND e.commit <= g.through_commit)
+`
+
+// Of partitions whose rows without blocks have all gone with their days.
+func (q *Queries) RemoveEmptyBlockGaps(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, removeEmptyBlockGaps)
+	return err
+}
+
 const seriesBlocks = `-- name: SeriesBlocks :many
 SELECT from_commit, through_commit, rows, made_at FROM event_block
  WHERE day = $1 AND log = $2 AND partition = $3 AND version = $4

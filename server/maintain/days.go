@@ -35,6 +35,9 @@ func (m *Maintainer) dropDays(ctx context.Context) error {
 			errs = append(errs, fmt.Errorf("drop the rollups of days that are gone: %w", err))
 		}
 	}
+	if err := m.queries.RemoveEmptyBlockGaps(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("close gaps in the index of identifiers: %w", err))
+	}
 	return errors.Join(errs...)
 }
 

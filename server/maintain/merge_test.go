@@ -261,3 +261,19 @@ func TestABlockThatCannotBeReadKeepsTheOthersFromNothing(t *testing.T) {
 		t.Errorf("%d blocks of the day", n)
 	}
 }
+
+func TestAGapEndsWithTheDaysOfItsRows(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.New(t)
+	m := newMaintainer(t, pool)
+	now := time.Now().UTC()
+	store(t, pool, 0, 1, now.AddDate(0, 0, -100), 3)
+	store(t, pool, 1, 1, now.AddDate(0, 0, -10), 3)
+	exec(t, pool, "INSERT INTO block_gap (log, partition, through_commit) VALUES (1, 0, 1), (1, 1, 1)")
+	if err := m.dropDays(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := count(t, pool, "SELECT sum(partition + 10) FROM block_gap"); n != 11 {
+		t.Errorf("gaps are left of partitions that sum to %d, want 1 alone", n-10)
+	}
+}
