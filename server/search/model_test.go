@@ -1,6 +1,7 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/hex"
 	"fmt"
@@ -64,14 +65,28 @@ func (m *model) draw(partition int32) sample {
 	if r.IntN(40) == 0 {
 		words = append(words, "rare")
 	}
-	s.data = jsonOf(map[string]any{"note": strings.Join(words, " "), "n": r.IntN(4)})
+	room := pick(r, "", "kitchen", "Attic 2", "room-80123456789")
+	data := map[string]any{"note": strings.Join(words, " "), "n": r.IntN(4), "tags": words, "room": room}
+	if room != "" {
+		s.facets, s.tags = []string{"room=" + room}, words
+	}
+	if r.IntN(5) == 0 {
+		data["gone"] = pick[any](r, nil, "", true, 1.5e2, map[string]any{"deep": "tea"}, []any{})
+	}
+	s.data = jsonOf(data)
+	if r.IntN(3) == 0 {
+		s.extensions = []string{"zone", "string", pick(r, "north", "zone-80123456789"), "n", "integer", pick(r, "1", "72")}
+	}
+	if r.IntN(4) == 0 {
+		s.traceID = bytes.Repeat([]byte{byte(r.IntN(3))}, 16)
+	}
 	switch r.IntN(12) {
 	case 0:
-		s.contentType, s.data = "text/plain", []byte(strings.Join(words, "\n"))
+		s.contentType, s.data, s.tags, s.facets = "text/plain", []byte(strings.Join(words, "\n")), nil, nil
 	case 1:
-		s.data = []byte(`{"note": "tea`) // malformed: found by its attributes alone
+		s.data, s.tags, s.facets = []byte(`{"note": "tea`), nil, nil // malformed: found by its attributes alone
 	case 2:
-		s.data = nil
+		s.data, s.tags, s.facets = nil, nil, nil
 	case 3:
 		s.over = true
 	}

@@ -26,9 +26,10 @@ type session struct {
 }
 
 // Settings of every search. A filter's cost depends on its values, so a plan made without them may be
-// a thousand times worse: every statement is planned for what it carries.
+// a thousand times worse: every statement is planned for what it carries. The lock, taken before the rows are
+// fixed, keeps days from being dropped: a day that is listed is there to the end.
 const opening = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan; " +
-	"SET LOCAL jit = off; SET LOCAL statement_timeout = "
+	"LOCK TABLE ONLY event IN ACCESS SHARE MODE; SET LOCAL jit = off; SET LOCAL statement_timeout = "
 
 // run does f in a session of a free slot, twice where a standby fails. It is where failures become public. after is
 // what the server must have stored: what the request's tokens have seen.
