@@ -972,6 +972,14 @@ from?: FromParameterParameter;
  * RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
  */
 until?: UntilParameterParameter;
+/**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
 };
 
 export type CountEventsParams = {
@@ -1413,7 +1421,7 @@ contains?: string;
  */
 field?: string;
 /**
- * 1 to 1000.
+ * 1 to 1000, 100 by default.
  * @minimum 1
  * @maximum 1000
  */
