@@ -70,7 +70,7 @@ func words() []question {
 		with("phrase, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", `"`+a.common()+" "+a.common()+`"`) }),
 		with("common word but for another, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", a.common()+" -"+a.common()) }),
 		with("one of two rare words, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", wordRare+" OR "+wordScarce) }),
-		with("word of webhooks, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", "repository private") }),
+		with("name of a webhooks' repository, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", `"`+a.hook().subject+`"`) }),
 	}
 }
 
