@@ -334,11 +334,11 @@ func TestAThousandEventsOfOneInstantArePagedBothWaysWhileMoreAreStored(t *testin
 			a.ask("", &page, "from", "-5m", "until", "now", "pageSize", "100", "pageToken", token)
 		}
 		for {
-			ids := make([]string, len(page.Events))
-			for i, e := range page.Events {
-				ids[i] = e.ID
+			var ids []string
+			for _, e := range page.Events {
+				ids = append(ids, e.ID)
 			}
-			back = append(ids, back...)
+			back = slices.Concat(ids, back)
 			if page.PreviousPageToken == "" {
 				break
 			}

@@ -65,7 +65,7 @@ func hasLeft(c net.Conn) bool {
 	err = control.Control(func(fd uintptr) {
 		var one [1]byte
 		n, _, err := unix.Recvfrom(int(fd), one[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
-		left = err == nil && n == 0 || err != nil && err != unix.EAGAIN && err != unix.EINTR //nolint:errorlint // a plain number
+		left = err == nil && n == 0 || err != nil && err != unix.EAGAIN && err != unix.EINTR
 	})
 	return left || err != nil // which is closed on our side
 }

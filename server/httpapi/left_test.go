@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -35,7 +36,7 @@ func TestASearchEndsWhenItsClientLeaves(t *testing.T) {
 	p := patient{emptyShelf(), make(chan struct{}), make(chan struct{}), make(chan error, 1)}
 	e := start(t, func(d *Deps) { d.Search = p })
 	for what, leave := range map[string]func(*net.TCPConn) error{
-		"by closing": func(c *net.TCPConn) error { return c.Close() },
+		"by closing": (*net.TCPConn).Close,
 		"by a reset": func(c *net.TCPConn) error {
 			if err := c.SetLinger(0); err != nil {
 				return err
@@ -55,7 +56,10 @@ func TestASearchEndsWhenItsClientLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 		select {
-		case <-p.ended:
+		case err := <-p.ended:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: it ended with %v", what, err)
+			}
 		case <-time.After(10 * time.Second):
 			t.Fatalf("%s: nobody noticed", what)
 		}

@@ -44,13 +44,13 @@ func (s *Store) mustSave(t *testing.T, c Caller, name, params string, shared boo
 	return made
 }
 
-func wants(t *testing.T, err error, kind fault.Kind, reason string) *fault.Error {
+func wants(t *testing.T, err error, kind fault.Kind, reason string) fault.Violation {
 	t.Helper()
 	public := fault.Of(err)
 	if err == nil || public.Kind != kind || public.Violations[0].Reason != reason {
 		t.Fatalf("got %v, want %s", err, reason)
 	}
-	return public
+	return public.Violations[0]
 }
 
 func names(p *Page) (out []string) {
@@ -169,8 +169,8 @@ func TestEverythingThatIsWrongIsToldTogether(t *testing.T) {
 		long = append(long, fmt.Sprint("type=", i, strings.Repeat("ü", 500)))
 	}
 	_, err := s.Create(t.Context(), ada, Search{Name: "n", Params: strings.Join(long, "&")}, nil)
-	if e := wants(t, err, fault.InvalidArgument, fault.ReasonInvalidField); e.Violations[0].Metadata["limit"] != "65536" {
-		t.Errorf("got %+v", e.Violations)
+	if e := wants(t, err, fault.InvalidArgument, fault.ReasonInvalidField); e.Metadata["limit"] != "65536" {
+		t.Errorf("got %+v", e)
 	}
 	if page, err := s.List(t.Context(), ada, 10, ""); err != nil || len(page.Searches) != 0 {
 		t.Errorf("%q was kept, %v", names(page), err)
@@ -233,8 +233,8 @@ func TestAChangeOfWhatOthersChangedMeanwhileIsRefused(t *testing.T) {
 			done++
 			continue
 		}
-		if e := wants(t, err, fault.Aborted, fault.ReasonVersionConflict); e.Violations[0].Metadata["accepted"] != "2" {
-			t.Errorf("got %+v", e.Violations)
+		if e := wants(t, err, fault.Aborted, fault.ReasonVersionConflict); e.Metadata["accepted"] != "2" {
+			t.Errorf("got %+v", e)
 		}
 	}
 	now, err := s.Get(t.Context(), ada, made.ID)
@@ -299,8 +299,8 @@ func TestNobodyKeepsMoreThanTheLimit(t *testing.T) {
 	for _, err := range outcomes {
 		if err == nil {
 			done++
-		} else if e := wants(t, err, fault.Exhausted, fault.ReasonLimitReached); e.Violations[0].Metadata["limit"] != "500" {
-			t.Errorf("got %+v", e.Violations)
+		} else if e := wants(t, err, fault.Exhausted, fault.ReasonLimitReached); e.Metadata["limit"] != "500" {
+			t.Errorf("got %+v", e)
 		}
 	}
 	if done != 1 {

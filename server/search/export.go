@@ -35,7 +35,7 @@ type exportFormat interface {
 	begin(x *exporting) error
 	event(e *full) error
 	// end is told why an export was cut, nil where it is whole.
-	end(x *exporting, err error) error
+	end(x *exporting, cut error) error
 }
 
 // exporting is an export that is under way: pages of places, and of each page runs of events that fit into

@@ -75,11 +75,11 @@ func (w *csv) event(e *full) error {
 }
 
 // end has nothing to write: a CSV that is cut is known by the connection, which ends early.
-func (w *csv) end(_ *exporting, err error) error {
-	if err != nil {
-		return nil
+func (w *csv) end(_ *exporting, cut error) error {
+	if cut == nil {
+		return w.out.flush()
 	}
-	return w.out.flush()
+	return nil
 }
 
 func (w *csv) cell(i int, text string) {

@@ -47,11 +47,11 @@ func (n *ndjson) begin(x *exporting) error {
 	return errors.Join(n.line(h), n.out.flush())
 }
 
-func (n *ndjson) end(x *exporting, err error) error {
+func (n *ndjson) end(x *exporting, cut error) error {
 	var t exportTrailer
-	t.Trailer.Complete, t.Trailer.Count, t.Trailer.Snapshot = err == nil, x.count, x.view.token()
-	if err != nil {
-		public := fault.Of(err)
+	t.Trailer.Complete, t.Trailer.Count, t.Trailer.Snapshot = cut == nil, x.count, x.view.token()
+	if cut != nil {
+		public := fault.Of(cut)
 		t.Trailer.Reason, t.Trailer.Message = public.Violations[0].Reason, public.Message
 	}
 	return errors.Join(n.line(t), n.out.flush())
