@@ -26,9 +26,9 @@ func (h *histogram) partly(ctx context.Context, found *set) error {
 			return err
 		}
 	}
-	// Of the bucket in which the set ends only a part is known.
+	// Of the bucket in which the set ends only a part is known, and of the microsecond in which it ends too.
 	known := len(h.counts)
-	for known > 0 && h.edges[known-1].UnixMicro() >= found.covered.From.UnixMicro() {
+	for known > 0 && h.edges[known-1].UnixMicro() > found.covered.From.UnixMicro() {
 		known--
 	}
 	if known < first {
