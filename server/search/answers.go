@@ -3,7 +3,6 @@ package search
 import (
 	"context"
 	"io"
-	"net/url"
 	"time"
 )
 
@@ -134,11 +133,6 @@ func (e *Export) Close() { e.close() }
 // Write streams the export until its end, an error, or the end of ctx. A CSV cut short ends with an error and
 // must not be closed as a whole one; NDJSON says so in its trailer.
 func (e *Export) Write(ctx context.Context, w io.Writer) error { return e.write(ctx, w) }
-
-// Suggest answers GET /v1/events:suggest: text, position (in characters, at the end by default).
-func (s *Service) Suggest(ctx context.Context, params url.Values) (*Suggestions, error) {
-	panic("outline")
-}
 
 // match is one event of a set, with what facets and histograms are made of.
 type match struct {
