@@ -280,7 +280,7 @@ func TestPagesOfARelativeRangeStayWhereTheyWereWhileTimePasses(t *testing.T) {
 		return e.Micros < now.Add(-15*time.Minute).UnixMicro() || e.Micros >= now.UnixMicro()
 	})
 	var got []string
-	token, snapshot := "", ""
+	var token, snapshot string
 	for {
 		p, err := w.wide.List(t.Context(), values("from", "-15m", "until", "now", "pageSize", "4", "pageToken", token))
 		if err != nil {

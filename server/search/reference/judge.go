@@ -117,6 +117,7 @@ func (e *Event) spellings(f query.Field) []string {
 		return []string{s}
 	}
 	switch f.Kind {
+	case query.AnyField: // every value, which nothing asks for one by one
 	case query.Attribute:
 		switch f.Name {
 		case "type":
@@ -177,6 +178,7 @@ func (e *Event) equal(n query.Equal) bool {
 			if !n.Text && isNumber(n.Value) && canonical(v.text) == canonical(n.Value) {
 				return true
 			}
+		default: // null, and what holds others, equal nothing
 		}
 	}
 	return false

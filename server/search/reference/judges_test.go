@@ -1,6 +1,7 @@
 package reference_test
 
 import (
+	"encoding/hex"
 	"flag"
 	"fmt"
 	"net/url"
@@ -34,10 +35,8 @@ func candidate(e *cloudevents.Event, ref *reference.Event) *query.Candidate {
 			c.Facets = append(c.Facets, name+"="+v)
 		}
 	}
-	for i := 0; i+1 < len(ref.TraceID); i += 2 {
-		var b byte
-		fmt.Sscanf(ref.TraceID[i:i+2], "%02x", &b)
-		c.TraceID = append(c.TraceID, b)
+	if id, err := hex.DecodeString(ref.TraceID); err == nil && len(id) > 0 {
+		c.TraceID = id
 	}
 	return c
 }

@@ -28,9 +28,7 @@ func Shrink(where query.And, fails func(query.And) bool) query.And {
 // simpler is what is a little simpler than a condition.
 func simpler(n query.Node) (out []query.Node) {
 	lists := func(of []query.Node, rebuild func([]query.Node) query.Node) {
-		for i := range of {
-			out = append(out, of[i])
-		}
+		out = append(out, of...)
 		for i := range of {
 			if len(of) > 1 {
 				out = append(out, rebuild(append(append([]query.Node{}, of[:i]...), of[i+1:]...)))
@@ -45,10 +43,7 @@ func simpler(n query.Node) (out []query.Node) {
 	switch n := n.(type) {
 	case query.And:
 		if len(n) == 1 {
-			for _, s := range simpler(n[0]) {
-				out = append(out, s)
-			}
-			return out
+			return append(out, simpler(n[0])...)
 		}
 		lists(n, func(of []query.Node) query.Node { return query.And(of) })
 	case query.Or:
