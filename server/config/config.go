@@ -46,6 +46,9 @@ type HTTP struct {
 	PublicURL string `env:"ORIEL_PUBLIC_URL"`
 	// Name tells this installation from others, in the bar of the browser app and at sign-in.
 	Name string `env:"ORIEL_NAME"`
+	// TraceURL is where a trace is looked at, with {traceId} where its 32 hexadecimal digits belong; empty:
+	// pages have no such link.
+	TraceURL string `env:"ORIEL_TRACE_URL"`
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix `env:"ORIEL_TRUSTED_PROXIES"`
 	Roles          []string       `env:"ORIEL_ROLES" envDefault:"web,ingest,consume,relay,maintain"`

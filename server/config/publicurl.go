@@ -42,6 +42,23 @@ func basePath(path string) bool {
 	return true
 }
 
+// traceIDPlace is what a trace's identifier takes the place of.
+const traceIDPlace = "{traceId}"
+
+func (h HTTP) validateTraceURL(bad func(string, ...any)) {
+	if h.TraceURL == "" {
+		return
+	}
+	// The identifier comes from an event: it must never choose the host that a browser is sent to.
+	before, _, found := strings.Cut(h.TraceURL, traceIDPlace)
+	u, err := url.Parse(before)
+	fixed := err == nil && (u.Path != "" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "")
+	odd := strings.ContainsFunc(h.TraceURL, func(r rune) bool { return r <= ' ' || r > '~' })
+	if !found || !fixed || odd || u.Hostname() == "" || u.User != nil || u.Scheme != "http" && u.Scheme != "https" {
+		bad("ORIEL_TRACE_URL: %q is no http or https address with %s behind its host, such as https://traces.example.com/trace/%[2]s", h.TraceURL, traceIDPlace)
+	}
+}
+
 // oneLine refuses a text for people that has more than letters.
 func oneLine(name, text string, bad func(string, ...any)) {
 	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {

@@ -96,6 +96,7 @@ func (d Database) validate(bad func(string, ...any)) {
 func (h HTTP) validate(bad func(string, ...any)) {
 	h.validatePublicURL(bad)
 	oneLine("ORIEL_NAME", h.Name, bad)
+	h.validateTraceURL(bad)
 	if len(h.Roles) == 0 {
 		bad("ORIEL_ROLES: at least one of %s", strings.Join(AllRoles(), ", "))
 	}

@@ -45,6 +45,7 @@ type Config struct {
 	Name     string // of this installation; empty: none
 	Provider string // what the sign-in button calls the identity provider
 	Contact  string // whom to ask for a role; empty: nobody is named
+	TraceURL string // where a trace is looked at, with {traceId} in it; empty: nowhere
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix

@@ -66,8 +66,9 @@ func TestWhoIsAsking(t *testing.T) {
 
 func TestWhatTheSignInPageShows(t *testing.T) {
 	t.Parallel()
-	r := startPeople(t).do(startPeople(t).request("GET", "/v1/installation", "", "Host", "events.example.com"))
-	if string(r.body) != `{"contact":"it@example.com","demo":false,"name":"Test floor","provider":"Example Login","signIn":true}` {
+	p := startPeople(t, func(d *Deps) { d.Config.TraceURL = "https://traces.example.com/{traceId}" })
+	r := p.do(p.request("GET", "/v1/installation", "", "Host", "events.example.com"))
+	if string(r.body) != `{"contact":"it@example.com","demo":false,"name":"Test floor","provider":"Example Login","signIn":true,"traceUrl":"https://traces.example.com/{traceId}"}` {
 		t.Errorf("got %s", r.body)
 	}
 	e := start(t)

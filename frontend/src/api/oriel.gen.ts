@@ -528,6 +528,8 @@ export interface Installation {
   provider?: string;
   /** Whom to ask for access. */
   contact?: string;
+  /** Where a trace is looked at, with `{traceId}` in the place of its identifier. */
+  traceUrl?: string;
 }
 
 export interface SignOutRequest {
