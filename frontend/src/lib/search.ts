@@ -3,6 +3,45 @@
  * (`type`, `type!`, …), so a page's URL and the request behind it read alike.
  */
 import type { ListEventsParams } from "#/api/oriel.gen.ts";
+import {
+  asExcludedQuery,
+  asQuery,
+  type ChipField,
+  enabled,
+  type Filter,
+  fields,
+  filterName,
+  fromExcludedQuery,
+  pinned,
+  sortFilters,
+} from "./filters.ts";
+import { type Field, hasNoParameter, isPathField, splitOutsideQuotes } from "./language.ts";
+
+export {
+  applyAction,
+  asQuery,
+  type ChipField,
+  type Filter,
+  fields,
+  filterName,
+  filterOn,
+  pinned,
+  presenceOf,
+  replaceFilter,
+  type UsualField,
+  type ValueAction,
+} from "./filters.ts";
+export {
+  condition,
+  dataField,
+  type Field,
+  readValue,
+  type Step,
+  type TypedValue,
+  type Value,
+  type ValueKind,
+  writtenValue,
+} from "./language.ts";
 
 /** Query parameters in order of first occurrence, each with all of its values. */
 export type Params = Readonly<Record<string, readonly string[]>>;
@@ -38,17 +77,6 @@ export function formatQuery(params: Readonly<Record<string, unknown>>): string {
   return parts.length === 0 ? "" : `?${parts.join("&")}`;
 }
 
-export const fields = ["type", "source", "subject", "severity"] as const;
-export type Field = (typeof fields)[number];
-/** What a chip can stand for; words are excluded by `q!`. */
-export type ChipField = Field | "q";
-
-export interface Filter {
-  readonly field: ChipField;
-  readonly negated: boolean;
-  readonly values: readonly string[];
-}
-
 export interface OpenEvent {
   /** `{source}:{id}`, escaped as the API escapes it. */
   readonly name: string;
@@ -62,64 +90,196 @@ export function readView(params: Params): PayloadView | undefined {
   return payloadViews.find((view) => view === params.view?.[0]);
 }
 
+export const densities = ["dense", "normal", "roomy"] as const;
+export type Density = (typeof densities)[number];
+
+export interface Column {
+  /** Also `time`, `summary` and `ingestTime`. */
+  readonly field: Field;
+  /** In pixels; undefined where it was not set. */
+  readonly width?: number;
+}
+
 export interface Search {
+  /** The query language, as it stands in the query bar. */
   readonly query: string;
   readonly filters: readonly Filter[];
   /** As written in the URL: RFC 3339 or relative; undefined is the server's default, a day. */
   readonly from: string | undefined;
   readonly until: string | undefined;
+  /** When events were stored; undefined is whenever. */
+  readonly arrivedFrom: string | undefined;
+  readonly arrivedUntil: string | undefined;
   readonly open: OpenEvent | undefined;
   /** Version of the search parameters, which the server accepts or refuses. */
   readonly version: string | undefined;
   /** How the open event's data is shown, where it was chosen. */
   readonly view: PayloadView | undefined;
+  /** The columns of the list; undefined are the usual ones. */
+  readonly columns: readonly Column[] | undefined;
+  readonly density: Density | undefined;
+  /** The field by whose values the histogram is split. */
+  readonly split: Field | undefined;
+  /** The zone of every time shown, as the URL names it; undefined is UTC. */
+  readonly zone: string | undefined;
   /** Parameters that mean nothing here, kept so that the page can say so. */
   readonly unknown: Params;
 }
 
-const known = new Set([
-  "q",
-  "q!",
-  "from",
-  "until",
-  "event",
-  "time",
-  "zone",
-  "v",
-  "view",
-  ...fields.flatMap((field) => [field, `${field}!`]),
-]);
+/** The search of a page without parameters. */
+export const emptySearch: Search = {
+  query: "",
+  filters: [],
+  from: undefined,
+  until: undefined,
+  arrivedFrom: undefined,
+  arrivedUntil: undefined,
+  open: undefined,
+  version: undefined,
+  view: undefined,
+  columns: undefined,
+  density: undefined,
+  split: undefined,
+  zone: undefined,
+  unknown: {},
+};
 
-function filterOf(field: ChipField, negated: boolean, params: Params): Filter[] {
-  const values = [...new Set(params[negated ? `${field}!` : field]?.filter((value) => value !== ""))];
-  return values.length === 0 ? [] : [{ field, negated, values }];
+/** The facet fields of an installation that configures none of its own. */
+export const usualFacets: readonly Field[] = ["device", "room", "person", "tag"];
+
+const single = [
+  ...["from", "until", "arrivedFrom", "arrivedUntil", "event", "time", "zone", "v", "view"],
+  ...["cols", "density", "split"],
+];
+const known = new Set([...single, "q", "q!", "off", "pin"]);
+
+/** The field of a filter parameter, and its sense. */
+function parameterOf(name: string): { field: ChipField; negated: boolean } {
+  return name.endsWith("!") ? { field: name.slice(0, -1), negated: true } : { field: name, negated: false };
 }
 
-export function readSearch(params: Params): Search {
-  const name = params.event?.[0];
+/** Each once, in their order; a parameter that is present but empty is absent. */
+function valuesOf(params: Params, name: string): string[] {
+  return [...new Set(params[name]?.filter((value) => value !== ""))];
+}
+
+/** `name=value`, whose name may have a quoted `=` in it. */
+function splitPair(pair: string): { name: string; value: string } | undefined {
+  const [name = "", ...rest] = splitOutsideQuotes(pair, "=");
+  const value = pair.slice(name.length + 1);
+  return name === "" || rest.length === 0 || value === "" ? undefined : { name, value };
+}
+
+function filtersOf(params: Params, names: readonly string[]): readonly Filter[] {
+  const pins = new Set(params.pin);
+  const filters: Filter[] = [];
+  const add = (name: string, values: readonly string[], disabled: boolean) => {
+    const found = name === "q!" ? values.map(fromExcludedQuery) : [{ ...parameterOf(name), values }];
+    for (const filter of found) {
+      const isPinned = pins.has(filter.field === "q" ? `q!=${filter.values[0]}` : filterName(filter));
+      filters.push({ ...filter, ...(disabled && { disabled }), ...(isPinned && { pinned: true }) });
+    }
+  };
+  for (const name of names) {
+    const values = valuesOf(params, name);
+    if (values.length > 0) add(name, values, false);
+  }
+  const off = new Map<string, string[]>();
+  for (const pair of valuesOf(params, "off")) {
+    const named = splitPair(pair);
+    if (named) off.set(named.name, [...(off.get(named.name) ?? []), named.value]);
+  }
+  for (const [name, values] of off) add(name, values, true);
+  return sortFilters(filters);
+}
+
+function columnsOf(text: string | undefined): readonly Column[] | undefined {
+  if (!text) return undefined;
+  const columns: Column[] = [];
+  for (const part of splitOutsideQuotes(text, ",")) {
+    const [field = "", size = ""] = splitOutsideQuotes(part, ":");
+    if (field === "" || columns.some((column) => column.field === field)) continue;
+    columns.push(/^\d{1,4}$/.test(size) ? { field, width: Number(size) } : { field });
+  }
+  return columns.length === 0 ? undefined : columns;
+}
+
+/** Several queries are alternatives. */
+function queryOf(params: Params): string {
+  const queries = valuesOf(params, "q");
+  return queries.length > 1 ? queries.map((query) => `(${query})`).join(" OR ") : (queries[0] ?? "");
+}
+
+/** `facets` are the installation's facet fields, whose names are parameters. */
+export function readSearch(params: Params, facets: readonly Field[] = usualFacets): Search {
+  const named = new Set<string>([...fields, ...facets]);
+  const isFilter = (key: string) => {
+    const { field } = parameterOf(key);
+    return key === "q!" || named.has(field) || (isPathField(field) && field !== "ext.");
+  };
+  const one = (name: string) => params[name]?.[0] || undefined;
+  const name = one("event");
+  const keys = Object.keys(params);
   return {
-    query: (params.q ?? []).join(" "),
-    filters: [
-      ...fields.flatMap((field) => [...filterOf(field, false, params), ...filterOf(field, true, params)]),
-      ...filterOf("q", true, params),
-    ],
-    from: params.from?.[0] || undefined,
-    until: params.until?.[0] || undefined,
-    open: name ? { name, time: params.time?.[0] || undefined } : undefined,
-    version: params.v?.[0] || undefined,
+    query: queryOf(params),
+    filters: filtersOf(params, keys.filter(isFilter)),
+    from: one("from"),
+    until: one("until"),
+    arrivedFrom: one("arrivedFrom"),
+    arrivedUntil: one("arrivedUntil"),
+    open: name ? { name, time: one("time") } : undefined,
+    version: one("v"),
     view: readView(params),
-    unknown: Object.fromEntries(Object.entries(params).filter(([key]) => !known.has(key))),
+    columns: columnsOf(one("cols")),
+    density: densities.find((density) => density === one("density")),
+    split: one("split"),
+    zone: one("zone"),
+    unknown: Object.fromEntries(Object.entries(params).filter(([key]) => !known.has(key) && !isFilter(key))),
   };
 }
 
-export function writeSearch(search: Search, zone: readonly string[] | undefined): Params {
-  const params: Record<string, readonly string[]> = {};
-  if (search.query !== "") params.q = [search.query];
-  for (const { field, negated, values } of search.filters) params[negated ? `${field}!` : field] = values;
-  if (search.from) params.from = [search.from];
-  if (search.until) params.until = [search.until];
+/** A filter as the API says it. */
+function parameter(filter: Filter): { name: string; values: readonly string[] } {
+  if (hasNoParameter(filter.field)) return { name: "q!", values: [asExcludedQuery(filter)] };
+  return { name: filterName(filter), values: filter.values };
+}
+
+function filterParams(filters: readonly Filter[]): Record<string, string[]> {
+  const params: Record<string, string[]> = {};
+  for (const filter of enabled(filters)) {
+    const { name, values } = parameter(filter);
+    params[name] = [...new Set([...(params[name] ?? []), ...values])];
+  }
+  return params;
+}
+
+/** The page's own parameters, beside those of the filter. */
+export function writeSearch(search: Search): Params {
+  const { from, until, arrivedFrom, arrivedUntil, density, split, zone } = search;
+  const off = search.filters.filter((filter) => filter.disabled);
+  const pins = pinned(search.filters);
+  const params: Record<string, readonly string[]> = {
+    ...(search.query !== "" && { q: [search.query] }),
+    ...filterParams(search.filters),
+  };
+  if (off.length > 0) {
+    params.off = off.flatMap((filter) => filter.values.map((value) => `${filterName(filter)}=${value}`));
+  }
+  if (pins.length > 0) {
+    params.pin = [
+      ...new Set(pins.map((pin) => (pin.field === "q" ? `q!=${pin.values[0]}` : filterName(pin)))),
+    ];
+  }
+  for (const [name, value] of Object.entries({ from, until, arrivedFrom, arrivedUntil })) {
+    if (value) params[name] = [value];
+  }
   if (search.version) params.v = [search.version];
-  if (zone) params.zone = zone;
+  if (search.columns) {
+    params.cols = [
+      search.columns.map(({ field, width }) => (width === undefined ? field : `${field}:${width}`)).join(","),
+    ];
+  }
+  for (const [name, value] of Object.entries({ density, split, zone })) if (value) params[name] = [value];
   if (search.open) {
     params.event = [search.open.name];
     if (search.open.time) params.time = [search.open.time];
@@ -128,64 +288,25 @@ export function writeSearch(search: Search, zone: readonly string[] | undefined)
   return { ...params, ...search.unknown };
 }
 
+/** What decides which events are found, beside the window of time. */
+export type Asked = Pick<Search, "query" | "filters"> &
+  Partial<Pick<Search, "version" | "arrivedFrom" | "arrivedUntil">>;
+
 /** The filter as the API's parameters; two searches with equal ones find the same. */
-export function listParams({
-  query,
-  filters,
-  version,
-}: Pick<Search, "query" | "filters"> & Partial<Pick<Search, "version">>): ListEventsParams {
-  const params: Record<string, string | string[]> = {};
-  if (version) params.v = version;
-  if (query.trim() !== "") params.q = [query];
-  for (const { field, negated, values } of filters) params[negated ? `${field}!` : field] = [...values];
-  return params;
+export function listParams({ query, filters, version, arrivedFrom, arrivedUntil }: Asked): ListEventsParams {
+  return {
+    ...(version && { v: version }),
+    ...(query.trim() !== "" && { q: [query] }),
+    ...filterParams(filters),
+    ...(arrivedFrom && { arrivedFrom }),
+    ...(arrivedUntil && { arrivedUntil }),
+  };
 }
 
-/** What a person can do with a value. */
-export type ValueAction = "include" | "exclude" | "only";
-
-/** The filters after an action on a value. */
-export function applyAction(
-  filters: readonly Filter[],
-  field: Field,
-  value: string,
-  action: ValueAction,
-): Filter[] {
-  const negated = action === "exclude";
-  // The value itself leaves the other side; severities are thresholds, of which one is enough.
-  const others = filters
-    .map((filter) => {
-      if (filter.field !== field) return filter;
-      if (action === "only") return { ...filter, values: [] };
-      if (field === "severity") return { ...filter, values: filter.negated === negated ? [] : filter.values };
-      return { ...filter, values: filter.values.filter((other) => other !== value) };
-    })
-    .filter((filter) => filter.values.length > 0);
-  const same = others.find((filter) => filter.field === field && filter.negated === negated);
-  if (!same) return sortFilters([...others, { field, negated, values: [value] }]);
-  return others.map((filter) =>
-    filter === same ? { ...filter, values: [...filter.values, value] } : filter,
-  );
-}
-
-/** Puts one filter in the place of another (or none); filters of one field and sense merge. */
-export function replaceFilter(
-  filters: readonly Filter[],
-  old: Filter | undefined,
-  next: Filter | undefined,
-): Filter[] {
-  const rest = filters.filter((filter) => filter !== old);
-  if (!next || next.values.length === 0) return rest;
-  const same = rest.find((filter) => filter.field === next.field && filter.negated === next.negated);
-  if (!same) return sortFilters([...rest, next]);
-  const values = next.field === "severity" ? next.values : [...new Set([...same.values, ...next.values])];
-  return rest.map((filter) => (filter === same ? { ...next, values } : filter));
-}
-
-/** The order in which the URL reads back, so that a chip never jumps when the page reloads. */
-function sortFilters(filters: readonly Filter[]): Filter[] {
-  const order: readonly ChipField[] = [...fields, "q"];
-  return filters.toSorted(
-    (a, b) => order.indexOf(a.field) - order.indexOf(b.field) || Number(a.negated) - Number(b.negated),
-  );
+/** The query and the filters in force as one query of the language, to be read and shared. */
+export function wholeQuery({ query, filters }: Pick<Search, "query" | "filters">): string {
+  const parts = enabled(filters).map(asQuery);
+  const words = query.trim();
+  if (words !== "") parts.unshift(parts.length > 0 && / OR /.test(words) ? `(${words})` : words);
+  return parts.join(" ");
 }

@@ -4,7 +4,14 @@ import type { EventDetail } from "#/api/oriel.gen.ts";
 import { underBase } from "#/lib/base.ts";
 import { parseEventName } from "#/lib/event-name.ts";
 import { ApiError } from "#/lib/http.ts";
-import { applyAction, formatQuery, type OpenEvent, type Params, writeSearch } from "#/lib/search.ts";
+import {
+  applyAction,
+  emptySearch,
+  formatQuery,
+  type OpenEvent,
+  type Params,
+  writeSearch,
+} from "#/lib/search.ts";
 import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Severity } from "#/ui/severity.tsx";
@@ -34,24 +41,20 @@ export function EventPage({ open }: { open: OpenEvent }) {
   const toExplorer = (params: Params) => router.history.push(underBase(`/explore${formatQuery(params)}`));
   const window = event && around(event.occurredAt);
   const empty = {
-    query: "",
-    filters: [],
+    ...emptySearch,
     from: window?.from,
     until: window?.until,
-    open: undefined,
-    version: undefined,
-    view: undefined,
-    unknown: {},
+    zone: zoneParam?.[0],
   };
   const onAction: OnValueAction = (field, value, action) =>
-    toExplorer(writeSearch({ ...empty, filters: applyAction([], field, value, action) }, zoneParam));
+    toExplorer(writeSearch({ ...empty, filters: applyAction([], field, value, action) }));
   return (
     <main className="flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-3 pb-6 wide:pt-4">
       <Heading
         open={open}
         detail={detail}
         dead={dead}
-        onAround={() => toExplorer(writeSearch({ ...empty, open }, zoneParam))}
+        onAround={() => toExplorer(writeSearch({ ...empty, open }))}
       />
       {failed && <EventFailed open={open} read={read} />}
       {!failed && !detail && <LoadingPanels key={open.name} onCancel={read.cancel} />}

@@ -1,7 +1,7 @@
 import { Fragment, memo } from "react";
 import type { Event } from "#/api/oriel.gen.ts";
 import { highlight } from "#/lib/highlight.ts";
-import type { Field } from "#/lib/search.ts";
+import type { Field, UsualField } from "#/lib/search.ts";
 import { summarise } from "#/lib/summary.ts";
 import { dateAndTime, timeOfDay } from "#/lib/time.ts";
 import { elideMiddle } from "#/lib/visible.ts";
@@ -18,7 +18,7 @@ export function cellValue(event: Event, cell: CellName): string | undefined {
   return cell === "time" ? event.time : event[cell];
 }
 
-export function isField(cell: CellName): cell is Field {
+export function isField(cell: CellName): cell is UsualField {
   return cell !== "time" && cell !== "summary";
 }
 
@@ -63,7 +63,7 @@ export const EventRow = memo(function EventRow(props: RowProps) {
   // Beside the actions both ends of the value stay in sight.
   const room = (field: Field, columns: number) =>
     props.hovered === field ? Math.max(columns - actionColumns, 4) : columns;
-  const actions = (field: Field) =>
+  const actions = (field: UsualField) =>
     props.hovered === field && (
       <span
         className={`absolute inset-y-0 right-0 hidden items-center bg-linear-to-l from-70% pl-4 wide:flex ${current ? "from-accent-tint" : "from-hover"}`}

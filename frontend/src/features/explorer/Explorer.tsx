@@ -76,8 +76,8 @@ export function Explorer({
 
   const show = useCallback(
     (next: Partial<Search>, options?: { replace?: boolean; opened?: boolean }) =>
-      go(writeSearch({ ...search, ...next }, params.zone), options),
-    [go, search, params],
+      go(writeSearch({ ...search, ...next }), options),
+    [go, search],
   );
   const setFilters = useCallback((filters: readonly Filter[]) => show({ filters }), [show]);
   const onAction = useCallback<OnValueAction>(
