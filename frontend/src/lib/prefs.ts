@@ -40,3 +40,45 @@ export function readSingleKeys(): boolean {
 export function writeSingleKeys(on: boolean): void {
   write(keysKey, on ? null : "off");
 }
+
+const facetsKey = "oriel.facets";
+const histogramKey = "oriel.histogram";
+
+/** How this browser shows the facets: which fields it keeps on top, and which it has open or closed. */
+export interface FacetPrefs {
+  readonly hidden: boolean;
+  readonly pinned: readonly string[];
+  readonly open: Readonly<Record<string, boolean>>;
+}
+
+const usualFacetPrefs: FacetPrefs = { hidden: false, pinned: ["severity"], open: {} };
+
+export function readFacetPrefs(): FacetPrefs {
+  try {
+    const kept: unknown = JSON.parse(read(facetsKey) ?? "null");
+    if (typeof kept !== "object" || kept === null) return usualFacetPrefs;
+    const { hidden, pinned, open } = kept as Partial<Record<keyof FacetPrefs, unknown>>;
+    return {
+      hidden: hidden === true,
+      pinned: Array.isArray(pinned) ? pinned.filter((name) => typeof name === "string") : ["severity"],
+      open:
+        typeof open === "object" && open !== null
+          ? Object.fromEntries(Object.entries(open).filter((entry) => typeof entry[1] === "boolean"))
+          : {},
+    };
+  } catch {
+    return usualFacetPrefs;
+  }
+}
+
+export function writeFacetPrefs(prefs: FacetPrefs): void {
+  write(facetsKey, JSON.stringify(prefs));
+}
+
+export function readHistogramShown(): boolean {
+  return read(histogramKey) !== "off";
+}
+
+export function writeHistogramShown(shown: boolean): void {
+  write(histogramKey, shown ? null : "off");
+}

@@ -40,6 +40,16 @@ export function isSeverity(text: string): text is Level {
   return Object.hasOwn(looks, text);
 }
 
+/** The shape alone, where the word stands elsewhere. */
+export function SeverityMark({ level }: { level: Level }) {
+  const { shape, mark } = looks[level];
+  return (
+    <svg aria-hidden="true" viewBox="0 0 12 12" className={`size-3 flex-none fill-current ${mark}`}>
+      {shapes[shape]}
+    </svg>
+  );
+}
+
 export function Severity({ level }: { level: Level | undefined }) {
   if (level === undefined)
     return (
@@ -47,13 +57,10 @@ export function Severity({ level }: { level: Level | undefined }) {
         —
       </span>
     );
-  const { shape, mark, word } = looks[level];
   return (
     <span className="flex items-center gap-1.5 whitespace-nowrap t-12">
-      <svg aria-hidden="true" viewBox="0 0 12 12" className={`size-3 flex-none fill-current ${mark}`}>
-        {shapes[shape]}
-      </svg>
-      <span className={word}>{level}</span>
+      <SeverityMark level={level} />
+      <span className={looks[level].word}>{level}</span>
     </span>
   );
 }

@@ -6,11 +6,13 @@ import { queryWords } from "#/lib/highlight.ts";
 import { ApiError } from "#/lib/http.ts";
 import {
   applyAction,
+  type Field,
   type Filter,
   type OpenEvent,
   readSearch,
   replaceFilter,
   type Search,
+  usualFacets,
   writeSearch,
 } from "#/lib/search.ts";
 import { buttonClass } from "#/ui/controls.tsx";
@@ -25,11 +27,15 @@ import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { EventList } from "./EventList.tsx";
 import { AddFilter, FilterChips } from "./FilterChips.tsx";
 import { Footer } from "./Footer.tsx";
+import { HistogramBox, useHistogramShown } from "./histogram/HistogramBox.tsx";
+import { useHistogram } from "./histogram/useHistogram.ts";
+import { LegendPart } from "./parts.ts";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 import { StatusStrip } from "./StatusStrip.tsx";
 import { TimePicker } from "./TimePicker.tsx";
 import { useFarEvent } from "./useFarEvent.ts";
 import { useRun } from "./useRun.ts";
+import { useNewer, useTotal } from "./useTotals.ts";
 import type { ListHandle } from "./useVirtualRows.ts";
 import { waysOut } from "./ways-out.ts";
 
@@ -146,6 +152,11 @@ export function Explorer({
     },
   });
 
+  const [histogramShown, setHistogramShown] = useHistogramShown();
+  const histogram = useHistogram(run, search, histogramShown);
+  const total = useTotal(run, search, histogram);
+  const newer = useNewer(run, search);
+
   const hasRows = run.found !== undefined;
   useEffect(() => (hasRows ? onRows() : undefined), [hasRows, onRows]);
   useFarEvent(run, search.open, openIndex, list);
@@ -227,7 +238,29 @@ export function Explorer({
           aria-label="Results"
           className="relative flex min-h-0 min-w-0 flex-col bg-surface"
         >
-          <StatusStrip run={run} fault={fault} faultId={faultId} waysOut={ways} />
+          <StatusStrip
+            run={run}
+            fault={fault}
+            faultId={faultId}
+            waysOut={ways}
+            total={total}
+            newer={newer}
+            legend={
+              <LegendPart
+                box={histogram}
+                search={search}
+                fields={splitFields}
+                shown={histogramShown}
+                onShown={setHistogramShown}
+                onSplit={(split) => show({ split }, { replace: true })}
+                onAction={onAction}
+                failed={() => null}
+              />
+            }
+          />
+          {histogramShown && (
+            <HistogramBox run={run} box={histogram} busy={search.open !== undefined} onZoom={show} />
+          )}
           <EventList
             ref={list}
             run={run}
@@ -258,6 +291,8 @@ export function Explorer({
     </main>
   );
 }
+
+const splitFields: readonly Field[] = ["severity", "type", "source", "subject", ...usualFacets];
 
 const noEvents: readonly Event[] = [];
 

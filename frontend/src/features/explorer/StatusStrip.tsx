@@ -1,11 +1,15 @@
-import { useEffect, useState } from "react";
+import { type ReactNode, useEffect, useState } from "react";
+import type { Count } from "#/api/oriel.gen.ts";
 import { ApiError, codesOf, mayHelp } from "#/lib/http.ts";
 import { timeOfDay } from "#/lib/time.ts";
 import { Button } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Slow } from "#/ui/slow.tsx";
 import { useZone } from "#/ui/zone.tsx";
+import { NewSnapshot, Total } from "./Totals.tsx";
+import type { Box } from "./useBox.ts";
 import type { Run } from "./useRun.ts";
+import type { Newer } from "./useTotals.ts";
 import type { WayOut } from "./ways-out.ts";
 
 const drawerGap = "wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0";
@@ -19,8 +23,16 @@ export function StatusStrip({
   fault,
   faultId,
   waysOut,
+  total,
+  newer,
+  legend,
 }: {
   run: Run;
+  /** How many events there are in all. */
+  total: Box<Count>;
+  newer: Newer | undefined;
+  /** What the bars below mean. */
+  legend: ReactNode;
   /** What the server said against the words of the search. */
   fault: ApiError | undefined;
   faultId: string;
@@ -37,7 +49,7 @@ export function StatusStrip({
       className={`flex h-10 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:h-8 wide:px-3 ${drawerGap}`}
     >
       <span className="t-13 font-semibold whitespace-nowrap text-ink" role="status">
-        {found && !run.outdated ? countText(found.events.length, run.hasMore) : !run.searching && "Not run"}
+        {found && !run.outdated ? <Total run={run} box={total} /> : !run.searching && "Not run"}
         {run.searching && <Slow key={run.id} word="Searching…" onCancel={run.cancel} />}
       </span>
       {found && (
@@ -50,24 +62,10 @@ export function StatusStrip({
         </span>
       )}
       <span className="flex-1" />
-      <Button
-        look="ghost"
-        size="small"
-        icon="refresh"
-        className="max-wide:min-w-10 max-wide:justify-center"
-        title="Search again on a new snapshot (r)"
-        onClick={run.again}
-      >
-        <span className="max-wide:sr-only">New snapshot</span>
-      </Button>
+      {legend}
+      <NewSnapshot newer={newer} onClick={run.again} />
     </div>
   );
-}
-
-/** Until the end has been reached the number is only what has been loaded. */
-function countText(count: number, more: boolean): string {
-  const number = `${count.toLocaleString("en")} ${count === 1 ? "event" : "events"}`;
-  return more ? `≥ ${number}` : number;
 }
 
 const retryAfter = 5;

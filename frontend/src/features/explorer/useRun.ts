@@ -1,4 +1,11 @@
-import { hashKey, keepPreviousData, useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  hashKey,
+  keepPreviousData,
+  skipToken,
+  useInfiniteQuery,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { createSnapshot, type Event, type EventPage, listEvents, type Snapshot } from "#/api/oriel.gen.ts";
 import { listParams, type Search } from "#/lib/search.ts";
@@ -6,12 +13,18 @@ import { listParams, type Search } from "#/lib/search.ts";
 const pageSize = 100;
 /** The server bounds how far it looks for one page. So many empty ones in a row are read unasked. */
 const patience = 5;
+/** So long a search that was left is shown again as it was. */
+export const kept = 600_000;
 
-interface Page {
-  readonly page: EventPage;
+/** A snapshot, of which every number about a search is. */
+export interface Taken {
   readonly snapshot: Snapshot;
-  /** When this browser got the snapshot. */
+  /** When this browser got it. */
   readonly takenAt: string;
+}
+
+interface Page extends Taken {
+  readonly page: EventPage;
 }
 
 /** What one run of a search has found so far; it never changes under the eye but by paging on. */
@@ -29,6 +42,10 @@ export interface Found {
 
 export interface Run {
   readonly found: Found | undefined;
+  /** The snapshot of the search that is asked for, also where its rows failed. */
+  readonly taken: Taken | undefined;
+  /** The rows came or failed: what else is asked about the search does not hold them up. */
+  readonly answered: boolean;
   /** The rows belong to an earlier search or snapshot than the one asked for. */
   readonly outdated: boolean;
   readonly searching: boolean;
@@ -61,6 +78,9 @@ export function useRun(search: Search): Run {
   const queryKey = ["events", filter, from ?? null, until ?? null, run];
   const id = hashKey(queryKey);
 
+  const takenKey = ["explorer", "snapshot", id];
+  const { data: taken } = useQuery<Taken>({ queryKey: takenKey, queryFn: skipToken, gcTime: kept });
+
   const query = useInfiniteQuery({
     queryKey,
     initialPageParam: undefined as { snapshot: Snapshot; takenAt: string; token: string } | undefined,
@@ -68,6 +88,7 @@ export function useRun(search: Search): Run {
       const bounds = { ...(from && { from }), ...(until && { until }) };
       const snapshot = pageParam?.snapshot ?? (await createSnapshot(bounds, { signal }));
       const takenAt = pageParam?.takenAt ?? new Date().toISOString();
+      if (!pageParam) client.setQueryData<Taken>(takenKey, { snapshot, takenAt });
       const token = pageParam && { pageToken: pageParam.token };
       const page = await listEvents(
         { ...filter, snapshot: snapshot.snapshot, pageSize, ...token },
@@ -78,7 +99,7 @@ export function useRun(search: Search): Run {
     getNextPageParam: ({ page, snapshot, takenAt }) =>
       page.nextPageToken ? { snapshot, takenAt, token: page.nextPageToken } : undefined,
     placeholderData: keepPreviousData,
-    gcTime: 600_000,
+    gcTime: kept,
   });
 
   const { data, isPlaceholderData, isFetchNextPageError, error } = query;
@@ -106,6 +127,8 @@ export function useRun(search: Search): Run {
   const outdated = isPlaceholderData || current === undefined;
   return {
     found: current ?? last,
+    taken,
+    answered: !outdated || (error !== null && !query.isFetching),
     outdated,
     searching: query.isFetching && !isFetchingNextPage,
     id,

@@ -1,0 +1,119 @@
+import type { Histogram } from "#/api/oriel.gen.ts";
+import type { Field, Search } from "#/lib/search.ts";
+import { Button, buttonClass } from "#/ui/controls.tsx";
+import { Icon } from "#/ui/icons.tsx";
+import { Menu } from "#/ui/popover.tsx";
+import { isSeverity, SeverityMark } from "#/ui/severity.tsx";
+import { actionLabel, type OnValueAction } from "#/ui/value-actions.tsx";
+import { Visible } from "#/ui/visible.tsx";
+import type { Box } from "../useBox.ts";
+import { type Series, seriesOf } from "./geometry.ts";
+import { Swatch } from "./Histogram.tsx";
+import { splitOf, unsplit } from "./useHistogram.ts";
+
+export interface LegendProps {
+  readonly box: Box<Histogram>;
+  readonly search: Search;
+  /** The fields that bars can be split by. */
+  readonly fields: readonly Field[];
+  readonly shown: boolean;
+  readonly onShown: (shown: boolean) => void;
+  readonly onSplit: (split: Field | undefined) => void;
+  readonly onAction: OnValueAction;
+}
+
+/** What the colours of the bars mean, how many events they are, and how the bars are made. */
+export function Legend({ box, search, fields, shown, onShown, onSplit, onAction }: LegendProps) {
+  const split = splitOf(search);
+  const layers = shown && box.data && !box.error ? seriesOf(box.data).toReversed() : [];
+  return (
+    <span className="flex min-w-0 items-center gap-1 max-wide:hidden">
+      <span className="flex min-w-0 items-center gap-0.5 overflow-hidden">
+        {layers.map((layer) => (
+          <Entry key={layer.label} layer={layer} field={box.data?.splitBy} onAction={onAction} />
+        ))}
+      </span>
+      {shown && (
+        <Menu
+          label="Split the bars by"
+          align="end"
+          heading="Split the bars by"
+          items={[
+            fields.map((field) => ({
+              label: field,
+              checked: field === split,
+              onSelect: () => onSplit(field === "severity" ? undefined : field),
+            })),
+            [{ label: "Not split", checked: split === undefined, onSelect: () => onSplit(unsplit) }],
+          ]}
+          trigger={{
+            className: `${buttonClass("ghost", "small")} t-11`,
+            title: "Split the bars by a field",
+            children: (
+              <>
+                <span className="group-data-open:hidden dock:group-data-open:inline">
+                  by {split ?? "nothing"}
+                </span>
+                <Icon name="down" small />
+              </>
+            ),
+          }}
+        />
+      )}
+      <Button
+        look="ghost"
+        size="small"
+        icon={shown ? "up" : "down"}
+        aria-expanded={shown}
+        aria-label={shown ? "Hide the histogram" : "Show the histogram"}
+        title={shown ? "Hide the histogram" : "Show the histogram"}
+        onClick={() => onShown(!shown)}
+      />
+    </span>
+  );
+}
+
+function Entry({
+  layer,
+  field,
+  onAction,
+}: {
+  layer: Series;
+  field: Field | undefined;
+  onAction: OnValueAction;
+}) {
+  const { value, label, total } = layer;
+  const inside = (
+    <>
+      {field === "severity" && value !== undefined && isSeverity(value) ? (
+        <SeverityMark level={value} />
+      ) : (
+        <Swatch layer={layer} />
+      )}
+      <span className="max-w-30 cut group-data-open:hidden dock:group-data-open:inline">
+        <Visible text={label} />
+      </span>
+      <span>{total.toLocaleString("en")}</span>
+    </>
+  );
+  const look = "flex min-w-0 items-center gap-1 rounded-1 px-1 t-11 whitespace-nowrap text-ink-2";
+  if (value === undefined || field === undefined) {
+    return (
+      <span className={look} title={`${label}: ${total.toLocaleString("en")}. Not one value, so no filter.`}>
+        {inside}
+      </span>
+    );
+  }
+  const does = `${actionLabel(field, "include")}: ${field} ${value}`;
+  return (
+    <button
+      type="button"
+      className={`${look} h-5 hover:bg-hover hover:text-ink`}
+      title={`${label}: ${total.toLocaleString("en")}. ${does}`}
+      aria-label={`${does}, ${total.toLocaleString("en")} events`}
+      onClick={() => onAction(field, value, "include")}
+    >
+      {inside}
+    </button>
+  );
+}

@@ -1,0 +1,12 @@
+/** What comes after the first rows: its code is fetched as they are shown. */
+import { part } from "#/ui/part.tsx";
+
+export const HistogramPart = part(async () => {
+  const { Histogram } = await import("./histogram/Histogram.tsx");
+  return { default: Histogram };
+});
+
+export const LegendPart = part(async () => {
+  const { Legend } = await import("./histogram/Legend.tsx");
+  return { default: Legend };
+});
