@@ -33,6 +33,7 @@ import { LegendPart } from "./parts.ts";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 import { StatusStrip } from "./StatusStrip.tsx";
 import { TimePicker } from "./TimePicker.tsx";
+import { useFacetNames } from "./useFacetNames.ts";
 import { useFarEvent } from "./useFarEvent.ts";
 import { useRun } from "./useRun.ts";
 import { useNewer, useTotal } from "./useTotals.ts";
@@ -67,7 +68,8 @@ export function Explorer({
 }) {
   const router = useRouter();
   const { params, go } = useUrl();
-  const search = useMemo(() => readSearch(params), [params]);
+  const facets = useFacetNames(params);
+  const search = useMemo(() => readSearch(params, facets), [params, facets]);
   const run = useRun(search);
   const copy = useCopy();
   const bar = useRef<QueryBarHandle>(null);
@@ -186,6 +188,7 @@ export function Explorer({
           applied={search.query}
           fault={fault}
           faultId={faultId}
+          facets={facets}
           onApply={apply}
           onLeave={() => list.current?.focus()}
         />

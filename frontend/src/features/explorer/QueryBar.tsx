@@ -1,18 +1,33 @@
-import { type Ref, useEffect, useImperativeHandle, useRef, useState } from "react";
+import { type KeyboardEvent, type Ref, useEffect, useId, useImperativeHandle, useRef, useState } from "react";
 import type { ApiError } from "#/lib/http.ts";
+import { readHistory, remember } from "#/lib/query-history.ts";
+import { useCaller } from "#/ui/access.tsx";
 import { Badge, Kbd } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
+import { part, whenIdle } from "#/ui/part.tsx";
+import type { QueryAidsHandle } from "./query/QueryAids.tsx";
+
+/** Colours, completion and mistakes come after the first rows: the bar itself does without. */
+const Aids = part(async () => ({ default: (await import("./query/QueryAids.tsx")).QueryAids }));
 
 export interface QueryBarHandle {
   readonly focus: () => void;
+  /** Puts text where the caret last was, to be completed and run. */
+  readonly insert: (text: string) => void;
 }
 
-/** The words of the search. Text that was typed but not run is marked as such. */
+interface Typed {
+  readonly text: string;
+  readonly caret: number;
+}
+
+/** The query of the search. Text that was typed but not run is marked as such. */
 export function QueryBar({
   ref,
   applied,
   fault,
   faultId,
+  facets,
   onApply,
   onLeave,
 }: {
@@ -22,57 +37,127 @@ export function QueryBar({
   fault: ApiError | undefined;
   /** Where the page says it. */
   faultId: string;
+  /** The installation's facet fields. */
+  facets: readonly string[];
   onApply: (query: string) => void;
   /** Escape, with nothing to take back. */
   onLeave: () => void;
 }) {
   const input = useRef<HTMLInputElement>(null);
-  const [text, setText] = useState(applied);
-  useEffect(() => setText(applied), [applied]);
+  const aids = useRef<QueryAidsHandle>(null);
+  const listId = useId();
+  const [typed, setTyped] = useState<Typed>({ text: applied, caret: applied.length });
+  const [opened, setOpened] = useState(false);
+  const { text, caret } = typed;
+  const place = (next: string, at: number) => {
+    setTyped({ text: next, caret: at });
+    // Once React has written it.
+    requestAnimationFrame(() => input.current?.setSelectionRange(at, at));
+  };
+  const past = useHistory(text, place);
+  useEffect(() => setTyped({ text: applied, caret: applied.length }), [applied]);
+  useEffect(() => whenIdle(Aids.preload), []);
   useImperativeHandle(ref, () => ({
     focus: () => {
       input.current?.focus();
       input.current?.select();
     },
+    insert: (piece) => {
+      const joined = text.trim() === "" ? piece : `${text.trimEnd()} ${piece}`;
+      input.current?.focus();
+      place(joined, joined.length);
+    },
   }));
   const edited = text !== applied;
   const shownFault = edited ? undefined : fault;
+  const goBack = (event: KeyboardEvent): boolean => {
+    const by = event.key === "ArrowUp" ? 1 : event.key === "ArrowDown" ? -1 : undefined;
+    if (!by || !past.step(by)) return false;
+    setOpened(false);
+    return true;
+  };
+  const onKeyDown = (event: KeyboardEvent<HTMLInputElement>) => {
+    // Once in the history the arrows stay in it.
+    const taken =
+      (past.at >= 0 && goBack(event)) || aids.current?.onKey(event) || (past.at < 0 && goBack(event));
+    if (taken) event.preventDefault();
+    else if (event.key === "Escape") {
+      event.preventDefault();
+      setOpened(false);
+      if (edited) place(applied, applied.length);
+      else {
+        input.current?.blur();
+        onLeave();
+      }
+    }
+  };
   return (
     <form
       className="relative w-full min-w-0 flex-none wide:w-auto wide:flex-1"
       onSubmit={(event) => {
         event.preventDefault();
-        onApply(text.trim());
-        setText(text.trim());
+        const query = text.trim();
+        setOpened(false);
+        past.ran(query);
+        onApply(query);
+        setTyped({ text: query, caret: query.length });
       }}
     >
       <div
         className={`flex h-11 items-center gap-2 rounded-2 border bg-surface pr-1 pl-2.5 focus-within:border-focus focus-within:outline-1 focus-within:outline-focus wide:h-8 ${shownFault ? "border-error" : "border-line-3"}`}
       >
         <Icon name="search" className="text-ink-3" />
-        <input
-          ref={input}
-          value={text}
-          onChange={(event) => setText(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key !== "Escape") return;
-            event.preventDefault();
-            if (edited) setText(applied);
-            else {
-              input.current?.blur();
-              onLeave();
-            }
-          }}
-          placeholder="Words to find, such as declined"
-          aria-label="Words to find"
-          aria-invalid={shownFault !== undefined}
-          aria-describedby={shownFault ? faultId : undefined}
-          autoComplete="off"
-          autoCapitalize="off"
-          spellCheck={false}
-          enterKeyHint="search"
-          className="h-full min-w-0 flex-1 bg-transparent font-mono text-[16px]/5 outline-none placeholder:text-ink-3 wide:text-[13px]/5"
-        />
+        <span className="relative h-full min-w-0 flex-1">
+          <Aids
+            ref={aids}
+            failed={() => null}
+            input={input}
+            listId={listId}
+            text={text}
+            caret={caret}
+            opened={opened}
+            onOpened={setOpened}
+            fault={shownFault}
+            facets={facets}
+            history={past.queries}
+            onText={place}
+          />
+          <input
+            ref={input}
+            value={text}
+            onChange={(event) => {
+              const { value, selectionStart } = event.currentTarget;
+              setTyped({ text: value, caret: selectionStart ?? value.length });
+              setOpened(true);
+            }}
+            onSelect={(event) => {
+              const at = event.currentTarget.selectionStart ?? text.length;
+              setTyped((now) => (now.caret === at ? now : { ...now, caret: at }));
+            }}
+            onFocus={() => {
+              past.begin();
+              // An empty bar says what may stand in it.
+              setOpened(text === "");
+            }}
+            onBlur={() => setOpened(false)}
+            onKeyDown={onKeyDown}
+            placeholder="Words, or field:value, such as severity>=error"
+            aria-label="Words to find"
+            aria-invalid={shownFault !== undefined}
+            aria-describedby={shownFault ? faultId : undefined}
+            autoComplete="off"
+            autoCapitalize="off"
+            autoCorrect="off"
+            spellCheck={false}
+            enterKeyHint="search"
+            className="relative size-full bg-transparent font-mono text-[16px]/5 text-ink caret-ink outline-none placeholder:text-ink-3 peer-data-paint:not-placeholder-shown:text-transparent peer-data-paint:selection:text-transparent wide:text-[13px]/5 forced-colors:!text-[CanvasText]"
+          />
+        </span>
+        {past.at >= 0 && (
+          <span role="status" className="flex-none t-11 text-ink-3 max-wide:hidden">
+            {past.at + 1} of {past.queries.length}
+          </span>
+        )}
         {edited ? (
           <>
             <Badge look="warning">not applied</Badge>
@@ -88,4 +173,38 @@ export function QueryBar({
       </div>
     </form>
   );
+}
+
+/** Earlier queries, gone through with the arrows; what was being typed is the newest of them. */
+function useHistory(text: string, place: (text: string, caret: number) => void) {
+  const owner = useCaller()?.id ?? "";
+  const [queries, setQueries] = useState<readonly string[]>([]);
+  const [at, setAt] = useState(-1);
+  const draft = useRef("");
+  // Typed on, it is a text of its own.
+  const current = at >= 0 && queries[at] === text ? at : -1;
+  return {
+    queries,
+    at: current,
+    begin: () => {
+      setQueries(readHistory(owner));
+      setAt(-1);
+    },
+    step: (by: 1 | -1): boolean => {
+      if (current < 0) draft.current = text;
+      // The one that stands there already is no step.
+      const others = current < 0 && queries[0] === text && by === 1 ? 2 : 1;
+      const next = current + by * (current < 0 ? others : 1);
+      if (next < -1 || next >= queries.length) return false;
+      const query = next < 0 ? draft.current : (queries[next] ?? "");
+      setAt(next);
+      place(query, query.length);
+      return true;
+    },
+    ran: (query: string) => {
+      remember(owner, query);
+      setQueries(readHistory(owner));
+      setAt(-1);
+    },
+  };
 }
