@@ -1,7 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { type CodeDocument, hexDocument, prettyDocument, rawDocument } from "./code.ts";
+import type { CodeDocument } from "./code.ts";
+import * as code from "./code.ts";
 import { layoutJson } from "./json.ts";
+import { drain } from "./slices.ts";
 import { columnsOf } from "./visible.ts";
+
+const rawDocument = (text: string, columns: number) => drain(code.rawDocument(text, columns));
+const hexDocument = (bytes: Uint8Array, perRow: number) => drain(code.hexDocument(bytes, perRow));
 
 /** The source that all rows together stand for. */
 function covered(document: CodeDocument): string {
@@ -55,7 +60,8 @@ describe("raw", () => {
 });
 
 describe("pretty", () => {
-  const pretty = (text: string, columns = 60) => prettyDocument(text, layoutJson(text), columns);
+  const pretty = (text: string, columns = 60, whole?: ReadonlySet<number>) =>
+    drain(code.prettyDocument(text, layoutJson(text), columns, whole));
 
   test("shows every token but commas and colons from the source", () => {
     const text = `{"id":9007199254740993,"s":"${"long ".repeat(100)}","e":{},"l":[true,null]}`;
@@ -70,6 +76,32 @@ describe("pretty", () => {
       expect(columnsOf(shown(document, index))).toBeLessThanOrEqual(60);
     }
   });
+
+  test("ends a string of more than 8 KiB early, until all of it is asked for", () => {
+    const text = `{"a":"${"x".repeat(9000)}","b":1}`;
+    const document = pretty(text);
+    expect(document.rows).toBeLessThan(12);
+    const rows = Array.from({ length: document.rows }, (_, index) => document.row(index));
+    const more = rows.flat().find(({ kind }) => kind === "more");
+    expect(more).toMatchObject({ text: "Show all 9,000 characters", units: 1 });
+    expect(covered(pretty(text, 60, new Set([1])))).toBe(text.replaceAll(/,|(?<="):/g, ""));
+  });
+
+  const escapes: readonly (readonly [string, ...string[]])[] = [
+    ["x\\u0000y", "\\u0000"],
+    ["x\\\\u0000y"],
+    ["x\\\\\\u0000y", "\\u0000"],
+    ["\\ud800", "\\ud800"],
+    ["\\udc00\\ud83d\\ude00", "\\udc00"],
+    ["\\u202e\\u00e9\\n", "\\u202e"],
+  ];
+  for (const [body, ...marked] of escapes) {
+    test(`of "${body}" the escapes that stand out are: ${marked.join(", ") || "none"}`, () => {
+      const fragments = pretty(`"${body}"`).row(0);
+      expect(fragments.filter(({ kind }) => kind === "escape").map(({ text }) => text)).toEqual(marked);
+      expect(covered(pretty(`"${body}"`))).toBe(`"${body}"`);
+    });
+  }
 
   test("says how deep it is where it indents no further", () => {
     const document = pretty(`${"[".repeat(500)}1${"]".repeat(500)}`);

@@ -2,8 +2,9 @@
  * Documents of the data view: text cut into rows of a fixed number of columns, so that a megabyte in
  * one line, half a million short lines and 500 levels of nesting all cost only the rows on screen.
  */
-import { type JsonLayout, type JsonLine, LineKind } from "./json.ts";
-import { cellAt, pieces } from "./visible.ts";
+import { type JsonLayout, type JsonLine, LineKind } from "./json-layout.ts";
+import type { Slices } from "./slices.ts";
+import { cellAt, glyphOf, pieces } from "./visible.ts";
 
 export type FragmentKind =
   | "text"
@@ -13,10 +14,12 @@ export type FragmentKind =
   | "literal"
   | "punct"
   | "glyph"
+  | "escape"
   | "dim"
   | "break"
   | "duplicate"
-  | "exact";
+  | "exact"
+  | "more";
 
 export interface Fragment {
   readonly kind: FragmentKind;
@@ -34,8 +37,16 @@ export interface CodeDocument {
   readonly slice: (from: number, to: number) => string;
 }
 
+/** A longer string shows its beginning until all of it is asked for. */
+export const longestString = 8192;
+/** As much of a longer one is shown. */
+export const stringStart = 240;
+
+/** Rows laid out between two pauses. */
+const sliceRows = 400;
+
 /** The end of the row that starts at `from`, at a line break or where the columns are used up. */
-function rowEnd(text: string, from: number, to: number, columns: number): number {
+export function rowEnd(text: string, from: number, to: number, columns: number): number {
   let used = 0;
   let i = from;
   while (i < to) {
@@ -48,20 +59,66 @@ function rowEnd(text: string, from: number, to: number, columns: number): number
   return i;
 }
 
-function cut(text: string, from: number, to: number, kind: FragmentKind): Fragment[] {
-  return pieces(text, from, to).map((piece) => ({
-    kind: piece.glyph ? "glyph" : kind,
-    text: piece.text,
-    start: piece.start,
-    units: piece.units,
-  }));
+export function cut(text: string, from: number, to: number, kind: FragmentKind): Fragment[] {
+  return pieces(text, from, to).flatMap((piece): Fragment[] => {
+    if (piece.glyph) return [{ ...piece, kind: "glyph" }];
+    return kind === "string" || kind === "key"
+      ? markEscapes(text, piece.start, piece.start + piece.units, kind)
+      : [{ ...piece, kind }];
+  });
+}
+
+/** Of a JSON string: escapes of what would show nothing, or is half a character, stand out. */
+function markEscapes(text: string, from: number, to: number, kind: FragmentKind): Fragment[] {
+  const fragments: Fragment[] = [];
+  let run = from;
+  const flush = (end: number) => {
+    if (end > run) fragments.push({ kind, text: text.slice(run, end), start: run, units: end - run });
+  };
+  for (let i = text.indexOf("\\", from + (backslashesBefore(text, from) % 2)); i >= 0 && i < to; ) {
+    const units = hiddenEscape(text, i);
+    if (units > 0 && i + units <= to) {
+      flush(i);
+      fragments.push({ kind: "escape", text: text.slice(i, i + units), start: i, units });
+      run = i + units;
+    }
+    i = text.indexOf("\\", i + (units || 2));
+  }
+  flush(to);
+  return fragments;
+}
+
+function backslashesBefore(text: string, from: number): number {
+  let n = 0;
+  while (text.charCodeAt(from - 1 - n) === 0x5c) n++;
+  return n;
+}
+
+/** The units of an escape of something that cannot be seen; 0 of any other. */
+function hiddenEscape(text: string, at: number): number {
+  const code = escaped(text, at);
+  if (code === undefined) return 0;
+  if (glyphOf(code) !== undefined) return 6;
+  // A half stands out where its other half is not beside it.
+  if (code >= 0xd800 && code < 0xdc00) return isHalf(escaped(text, at + 6), 0xdc00) ? 0 : 6;
+  if (code >= 0xdc00 && code < 0xe000) return isHalf(escaped(text, at - 6), 0xd800) ? 0 : 6;
+  return 0;
+}
+
+function escaped(text: string, at: number): number | undefined {
+  const hex = /^\\u([0-9a-f]{4})/i.exec(text.slice(Math.max(at, 0), at + 6));
+  return hex ? Number.parseInt(hex[1] ?? "", 16) : undefined;
+}
+
+function isHalf(code: number | undefined, first: number): boolean {
+  return code !== undefined && code >= first && code < first + 0x400;
 }
 
 /** The text exactly as received, with line ends and control characters made visible. */
-export function rawDocument(text: string, columns: number): CodeDocument {
+export function* rawDocument(text: string, columns: number): Slices<CodeDocument> {
   const starts: number[] = [];
   for (let i = 0; i < text.length; ) {
-    starts.push(i);
+    if (starts.push(i) % sliceRows === 0) yield;
     i = rowEnd(text, i, text.length, columns);
   }
   if (text.length === 0 || text.endsWith("\n")) starts.push(text.length);
@@ -85,8 +142,16 @@ interface PrettyRow {
   readonly part: number;
 }
 
-/** The text with one member a line; every token is spelled as received. */
-export function prettyDocument(text: string, layout: JsonLayout, columns: number): CodeDocument {
+/**
+ * The text with one member a line; every token is spelled as received. Long strings end early, but for
+ * those on the lines of `whole`.
+ */
+export function* prettyDocument(
+  text: string,
+  layout: JsonLayout,
+  columns: number,
+  whole: ReadonlySet<number> = new Set(),
+): Slices<CodeDocument> {
   // Beyond half of the width nesting indents no further, and says how deep it is instead.
   const deepest = Math.max(Math.floor(columns / 2 / indentOf), 4);
   const lines: number[] = [];
@@ -94,6 +159,7 @@ export function prettyDocument(text: string, layout: JsonLayout, columns: number
   const room = (line: JsonLine) =>
     columns - Math.min(line.depth, deepest) * indentOf - (line.depth > deepest ? 5 : 0);
   for (let index = 0; index < layout.length; index++) {
+    if (index % sliceRows === 0) yield;
     const line = layout.at(index);
     lines.push(index);
     parts.push(line.valueStart);
@@ -101,11 +167,9 @@ export function prettyDocument(text: string, layout: JsonLayout, columns: number
     if (line.kind !== LineKind.string && line.kind !== LineKind.number) continue;
     let width = Math.max(room(line) - keyColumns, 12);
     if (line.valueEnd - line.valueStart < width / 6) continue;
-    for (
-      let i = rowEnd(text, line.valueStart, line.valueEnd, width);
-      i < line.valueEnd;
-      i = rowEnd(text, i, line.valueEnd, width)
-    ) {
+    const end = shownEnd(text, line, whole.has(index));
+    for (let i = rowEnd(text, line.valueStart, end, width); i < end; i = rowEnd(text, i, end, width)) {
+      if (lines.length % sliceRows === 0) yield;
       width = Math.max(room(line) - indentOf, 12);
       lines.push(index);
       parts.push(i);
@@ -119,7 +183,8 @@ export function prettyDocument(text: string, layout: JsonLayout, columns: number
       const line = layout.at(at);
       const continues = part !== line.valueStart;
       const next = rowAt(index + 1);
-      const end = index + 1 < lines.length && next.line === at ? next.part : line.valueEnd;
+      const shown = shownEnd(text, line, whole.has(at));
+      const end = index + 1 < lines.length && next.line === at ? next.part : shown;
       const indent = Math.min(line.depth, deepest) * indentOf + (continues ? indentOf : 0);
       const fragments: Fragment[] = [{ kind: "text", text: " ".repeat(indent), start: -1, units: 0 }];
       if (line.depth > deepest)
@@ -128,18 +193,35 @@ export function prettyDocument(text: string, layout: JsonLayout, columns: number
         fragments.push(...cut(text, line.keyStart, line.keyEnd, "key"), punct(": "));
       }
       fragments.push(...valueFragments(text, line, part, end));
-      if (end === line.valueEnd) fragments.push(...tail(line));
+      if (end === shown && shown < line.valueEnd) fragments.push(moreOf(line, at));
+      if (end === shown) fragments.push(...tail(line));
       return fragments;
     },
     slice: (from, to) => text.slice(from, to),
   };
 }
 
+/** Where the shown part of a value ends. */
+export function shownEnd(text: string, line: JsonLine, whole: boolean): number {
+  if (whole || line.kind !== LineKind.string || line.valueEnd - line.valueStart <= longestString)
+    return line.valueEnd;
+  const end = line.valueStart + stringStart;
+  // Not between the halves of a character.
+  const code = text.charCodeAt(end);
+  return code >= 0xdc00 && code <= 0xdfff ? end + 1 : end;
+}
+
+/** Stands for the rest of a string; `units` is the line that it is the rest of. */
+export function moreOf(line: JsonLine, at: number): Fragment {
+  const count = (line.valueEnd - line.valueStart - 2).toLocaleString("en");
+  return { kind: "more", text: `Show all ${count} characters`, start: -1, units: at };
+}
+
 function punct(text: string): Fragment {
   return { kind: "punct", text, start: -1, units: 0 };
 }
 
-const valueKinds: Readonly<Record<LineKind, FragmentKind>> = {
+export const valueKinds: Readonly<Record<LineKind, FragmentKind>> = {
   [LineKind.string]: "string",
   [LineKind.number]: "number",
   [LineKind.literal]: "literal",
@@ -185,7 +267,8 @@ export function prettyText(text: string, layout: JsonLayout): string {
 const hexDigits = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** Bytes in hexadecimal beside what of them is printable ASCII. */
-export function hexDocument(bytes: Uint8Array, perRow: number): CodeDocument {
+export function* hexDocument(bytes: Uint8Array, perRow: number): Slices<CodeDocument> {
+  yield;
   const hex = (from: number, to: number) =>
     Array.from(bytes.subarray(from, to), (byte) => hexDigits[byte] ?? "");
   return {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { prettyText } from "./code.ts";
-import { fitsDouble, JsonFault, type JsonLayout, layoutJson } from "./json.ts";
+import { fitsDouble, JsonFault, layoutJson } from "./json.ts";
+import type { JsonLayout } from "./json-layout.ts";
 
 const print = (text: string) => prettyText(text, layoutJson(text));
 

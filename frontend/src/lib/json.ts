@@ -3,96 +3,13 @@
  * keep their spelling, keys their order, duplicates stay, strings keep their escapes. Only the white
  * space between tokens is ours. It never recurses, so depth costs memory and no stack.
  */
-
-export const LineKind = { string: 0, number: 1, literal: 2, open: 3, close: 4, empty: 5 } as const;
-export type LineKind = (typeof LineKind)[keyof typeof LineKind];
-
-const kindMask = 7;
-const commaBit = 8;
-const duplicateBit = 16;
-const exactBit = 32;
-
-export interface JsonLine {
-  readonly depth: number;
-  readonly kind: LineKind;
-  /** The key's span in the text, with its quotes; both -1 outside of objects. */
-  readonly keyStart: number;
-  readonly keyEnd: number;
-  /** The value's span; of an opening or closing line the bracket's, of an empty container both. */
-  readonly valueStart: number;
-  readonly valueEnd: number;
-  /** A comma follows. */
-  readonly comma: boolean;
-  /** The same key occurred earlier in the same object. */
-  readonly duplicate: boolean;
-  /** A number that a double cannot hold; it is shown as received. */
-  readonly exact: boolean;
-}
-
-/** Lines in columns: a document of one megabyte may have half a million of them. */
-export class JsonLayout {
-  private readonly depths: number[] = [];
-  private readonly flags: number[] = [];
-  private readonly spans: number[] = [];
-
-  get length(): number {
-    return this.flags.length;
-  }
-
-  push(depth: number, kind: LineKind, key: Span | undefined, start: number, end: number): void {
-    this.depths.push(depth);
-    this.flags.push(kind | (key?.duplicate ? duplicateBit : 0));
-    this.spans.push(key?.start ?? -1, key?.end ?? -1, start, end);
-  }
-
-  markComma(): void {
-    this.flags[this.length - 1] = (this.flags.at(-1) ?? 0) | commaBit;
-  }
-
-  markExact(): void {
-    this.flags[this.length - 1] = (this.flags.at(-1) ?? 0) | exactBit;
-  }
-
-  /** Turns the last line, an opening bracket, into an empty container. */
-  closeEmpty(end: number): void {
-    const last = this.length - 1;
-    this.flags[last] = ((this.flags[last] ?? 0) & ~kindMask) | LineKind.empty;
-    this.spans[last * 4 + 3] = end;
-  }
-
-  at(index: number): JsonLine {
-    const flags = this.flags[index];
-    if (flags === undefined) throw new RangeError(`line ${index} of ${this.length}`);
-    const span = index * 4;
-    return {
-      depth: this.depths[index] ?? 0,
-      kind: (flags & kindMask) as LineKind,
-      keyStart: this.spans[span] ?? -1,
-      keyEnd: this.spans[span + 1] ?? -1,
-      valueStart: this.spans[span + 2] ?? 0,
-      valueEnd: this.spans[span + 3] ?? 0,
-      comma: (flags & commaBit) !== 0,
-      duplicate: (flags & duplicateBit) !== 0,
-      exact: (flags & exactBit) !== 0,
-    };
-  }
-
-  /** How many keys repeat an earlier one of their object. */
-  get duplicates(): number {
-    let n = 0;
-    for (const flags of this.flags) if (flags & duplicateBit) n++;
-    return n;
-  }
-}
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
-  readonly duplicate: boolean;
-}
+import { type JsonKey, JsonLayout, LineKind } from "./json-layout.ts";
+import { drain, type Slices } from "./slices.ts";
 
 interface Frame {
   readonly close: number;
+  /** The line that opens it. */
+  readonly line: number;
   /** Keys seen so far; absent in arrays. */
   readonly keys: Set<string> | undefined;
   count: number;
@@ -114,6 +31,9 @@ const backslash = 0x5c;
 const numberPattern = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const literals = ["true", "false", "null"] as const;
 
+/** Members read between two pauses: well below a millisecond. */
+const sliceMembers = 1000;
+
 class Reader {
   private i = 0;
   private readonly stack: Frame[] = [];
@@ -124,10 +44,14 @@ class Reader {
     this.text = text;
   }
 
-  read(): JsonLayout {
+  *read(): Slices<JsonLayout> {
     this.space();
-    this.value(undefined);
-    for (let frame = this.stack.at(-1); frame !== undefined; frame = this.stack.at(-1)) this.member(frame);
+    this.value(undefined, -1, 0);
+    let members = 0;
+    for (let frame = this.stack.at(-1); frame !== undefined; frame = this.stack.at(-1)) {
+      this.member(frame);
+      if (++members % sliceMembers === 0) yield;
+    }
     this.space();
     if (this.i < this.text.length) this.fail("text after the value");
     return this.layout;
@@ -145,7 +69,7 @@ class Reader {
       this.layout.markComma();
       this.space();
     }
-    let key: Span | undefined;
+    let key: JsonKey | undefined;
     if (frame.keys) {
       key = this.key(frame.keys);
       this.space();
@@ -153,30 +77,29 @@ class Reader {
       this.space();
     }
     frame.count++;
-    this.value(key);
+    this.value(key, frame.line, frame.count - 1);
   }
 
   private close(frame: Frame): void {
     this.i++;
     this.stack.pop();
-    if (frame.count === 0) this.layout.closeEmpty(this.i);
-    else this.layout.push(this.stack.length, LineKind.close, undefined, this.i - 1, this.i);
+    this.layout.close(frame.line, frame.count, this.i);
   }
 
-  private value(key: Span | undefined): void {
+  private value(key: JsonKey | undefined, parent: number, ordinal: number): void {
     const start = this.i;
-    const depth = this.stack.length;
+    const place = { depth: this.stack.length, parent, ordinal };
     const c = this.code();
     if (c === 0x7b || c === 0x5b) {
       this.i++;
-      this.layout.push(depth, LineKind.open, key, start, this.i);
-      this.stack.push({ close: c + 2, keys: c === 0x7b ? new Set() : undefined, count: 0 });
+      const line = this.layout.push(LineKind.open, place, key, start, this.i);
+      this.stack.push({ close: c + 2, line, keys: c === 0x7b ? new Set() : undefined, count: 0 });
     } else if (c === quote) {
       this.string();
-      this.layout.push(depth, LineKind.string, key, start, this.i);
+      this.layout.push(LineKind.string, place, key, start, this.i);
     } else if (c === 0x2d || (c >= 0x30 && c <= 0x39)) {
       this.number();
-      this.layout.push(depth, LineKind.number, key, start, this.i);
+      this.layout.push(LineKind.number, place, key, start, this.i);
       if (!surelyFits(this.text, start, this.i) && !fitsDouble(this.text.slice(start, this.i))) {
         this.layout.markExact();
       }
@@ -184,11 +107,11 @@ class Reader {
       const word = literals.find((literal) => this.text.startsWith(literal, start));
       if (word === undefined) this.fail("no value");
       this.i += word.length;
-      this.layout.push(depth, LineKind.literal, key, start, this.i);
+      this.layout.push(LineKind.literal, place, key, start, this.i);
     }
   }
 
-  private key(seen: Set<string>): Span {
+  private key(seen: Set<string>): JsonKey {
     const start = this.i;
     if (this.code() !== quote) this.fail("no key in quotes");
     const escaped = this.string();
@@ -286,7 +209,12 @@ function decimal(spelling: string): { digits: string; exponent: number } {
   return { digits, exponent };
 }
 
-/** The lines of a JSON text; throws a JsonFault where it is none. */
-export function layoutJson(text: string): JsonLayout {
+/** The lines of a JSON text, a slice at a time; throws a JsonFault where it is none. */
+export function readJson(text: string): Slices<JsonLayout> {
   return new Reader(text).read();
+}
+
+/** The same at once. */
+export function layoutJson(text: string): JsonLayout {
+  return drain(readJson(text));
 }

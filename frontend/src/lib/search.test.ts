@@ -61,6 +61,7 @@ describe("the URL", () => {
       open: { name: eventName("/home:1", "id%:😀"), time: "2026-11-30T14:59:00.000001Z" },
       version: "2",
       view: "raw",
+      around: "source",
       unknown: { foo: ["1"] },
     } as const;
     const params = writeSearch(search);

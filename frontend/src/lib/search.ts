@@ -83,11 +83,19 @@ export interface OpenEvent {
   readonly time: string | undefined;
 }
 
-export const payloadViews = ["pretty", "raw"] as const;
+export const payloadViews = ["tree", "pretty", "raw"] as const;
 export type PayloadView = (typeof payloadViews)[number];
 
 export function readView(params: Params): PayloadView | undefined {
   return payloadViews.find((view) => view === params.view?.[0]);
+}
+
+/** What the events around an open one have in common with it. */
+export const surroundings = ["subject", "source", "trace", "all"] as const;
+export type Surrounding = (typeof surroundings)[number];
+
+export function readSurrounding(params: Params): Surrounding | undefined {
+  return surroundings.find((by) => by === params.around?.[0]);
 }
 
 export const densities = ["dense", "normal", "roomy"] as const;
@@ -115,6 +123,8 @@ export interface Search {
   readonly version: string | undefined;
   /** How the open event's data is shown, where it was chosen. */
   readonly view: PayloadView | undefined;
+  /** Which events around the open one are shown, where it was chosen. */
+  readonly around?: Surrounding | undefined;
   /** The columns of the list; undefined are the usual ones. */
   readonly columns: readonly Column[] | undefined;
   readonly density: Density | undefined;
@@ -148,7 +158,7 @@ export const emptySearch: Search = {
 export const usualFacets: readonly Field[] = ["device", "room", "person", "tag"];
 
 const single = [
-  ...["from", "until", "arrivedFrom", "arrivedUntil", "event", "time", "zone", "v", "view"],
+  ...["from", "until", "arrivedFrom", "arrivedUntil", "event", "time", "zone", "v", "view", "around"],
   ...["cols", "density", "split"],
 ];
 const known = new Set([...single, "q", "q!", "off", "pin"]);
@@ -230,6 +240,7 @@ export function readSearch(params: Params, facets: readonly Field[] = usualFacet
     open: name ? { name, time: one("time") } : undefined,
     version: one("v"),
     view: readView(params),
+    around: readSurrounding(params),
     columns: columnsOf(one("cols")),
     density: densities.find((density) => density === one("density")),
     split: one("split"),
@@ -284,6 +295,7 @@ export function writeSearch(search: Search): Params {
     params.event = [search.open.name];
     if (search.open.time) params.time = [search.open.time];
     if (search.view) params.view = [search.view];
+    if (search.around) params.around = [search.around];
   }
   return { ...params, ...search.unknown };
 }

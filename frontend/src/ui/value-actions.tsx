@@ -1,8 +1,8 @@
-import type { Field, ValueAction } from "#/lib/search.ts";
+import type { Field, Value, ValueAction } from "#/lib/search.ts";
 import { Icon } from "./icons.tsx";
 import { Menu, type MenuItem } from "./popover.tsx";
 
-export type OnValueAction = (field: Field, value: string, action: ValueAction) => void;
+export type OnValueAction = (field: Field, value: Value, action: ValueAction) => void;
 
 const words: Readonly<Record<"value" | "severity", Readonly<Record<ValueAction, string>>>> = {
   value: { include: "Include", exclude: "Exclude", only: "Only this" },
@@ -22,30 +22,35 @@ export function ValueActions({
   value,
   onAction,
   onCopy,
+  more = [],
   compact = false,
   tabbable = true,
 }: {
   field: Field;
-  value: string;
+  value: Value;
   onAction: OnValueAction;
   onCopy: (value: string, what: string) => void;
+  /** What else the menu has. */
+  more?: readonly (readonly MenuItem[])[];
   /** Leaves out what the menu has as well. */
   compact?: boolean;
   tabbable?: boolean;
 }) {
   const act = (action: ValueAction) => () => onAction(field, value, action);
+  const text = typeof value === "string" ? value : value.text;
   const tabIndex = tabbable ? 0 : -1;
   const named = (action: ValueAction) => {
-    const label = `${actionLabel(field, action)}: ${field} ${value}`;
+    const label = `${actionLabel(field, action)}: ${field} ${text}`;
     return { title: actionLabel(field, action), "aria-label": label, tabIndex, onClick: act(action) };
   };
-  const items: MenuItem[][] = [
+  const items: (readonly MenuItem[])[] = [
     [
       { label: actionLabel(field, "include"), icon: "plus", key: "+", onSelect: act("include") },
       { label: actionLabel(field, "exclude"), icon: "minus", key: "-", onSelect: act("exclude") },
       { label: actionLabel(field, "only"), icon: "filter", key: "o", onSelect: act("only") },
     ],
-    [{ label: "Copy value", icon: "copy", key: "c", onSelect: () => onCopy(value, field) }],
+    [{ label: "Copy value", icon: "copy", key: "c", onSelect: () => onCopy(text, field) }],
+    ...more,
   ];
   return (
     <span className="flex gap-0.5 select-none" data-value-actions>
@@ -61,14 +66,14 @@ export function ValueActions({
         </button>
       )}
       <Menu
-        label={`${field} ${value}`}
+        label={`${field} ${text}`}
         align="end"
-        heading={<span className="mono-11 wrap-anywhere">{`${field}: ${value}`}</span>}
+        heading={<span className="mono-11 wrap-anywhere">{`${field}: ${text}`}</span>}
         items={items}
         trigger={{
           className: button,
           title: "More",
-          "aria-label": `More for ${field} ${value}`,
+          "aria-label": `More for ${field} ${text}`,
           tabIndex,
           children: <Icon name="dots" small />,
         }}

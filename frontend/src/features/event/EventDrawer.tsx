@@ -188,7 +188,7 @@ function Body({ detail, onAction }: { detail: EventDetail; onAction: OnValueActi
         </Section>
       )}
       <section aria-label="Data" className="border-b border-line">
-        <EventData detail={detail} wide={false} />
+        <EventData detail={detail} wide={false} onAction={onAction} />
       </section>
       <Section heading="Position">
         <Position detail={detail} />

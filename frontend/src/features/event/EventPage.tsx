@@ -67,7 +67,7 @@ export function EventPage({ open }: { open: OpenEvent }) {
               aria-label="Data"
               className="min-w-0 overflow-hidden rounded-3 border border-line bg-surface"
             >
-              <EventData key={`${open.name} ${open.time}`} detail={detail} wide />
+              <EventData key={`${open.name} ${open.time}`} detail={detail} wide onAction={onAction} />
             </section>
             <Panel heading="Attributes" className="wide:row-span-2">
               <Attributes detail={detail} onAction={onAction} />
