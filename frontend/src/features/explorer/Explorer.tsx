@@ -12,7 +12,6 @@ import {
   readSearch,
   replaceFilter,
   type Search,
-  usualFacets,
   writeSearch,
 } from "#/lib/search.ts";
 import { buttonClass } from "#/ui/controls.tsx";
@@ -27,6 +26,8 @@ import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { EventList } from "./EventList.tsx";
 import { AddFilter, FilterChips } from "./FilterChips.tsx";
 import { Footer } from "./Footer.tsx";
+import { countedOf, FieldsSlot, FiltersButton, ShowFields, StatisticsSlot } from "./facets/FieldsSlot.tsx";
+import { useFacetPrefs } from "./facets/useFacetPrefs.ts";
 import { HistogramBox, useHistogramShown } from "./histogram/HistogramBox.tsx";
 import { useHistogram } from "./histogram/useHistogram.ts";
 import { LegendPart } from "./parts.ts";
@@ -159,6 +160,22 @@ export function Explorer({
   const total = useTotal(run, search, histogram);
   const newer = useNewer(run, search);
 
+  const prefs = useFacetPrefs();
+  const splitFields = useMemo(() => [...attributes, ...facets], [facets]);
+  const [fieldsOpen, setFieldsOpen] = useState(false);
+  /** The field whose statistics are shown. */
+  const [breakdown, setBreakdown] = useState<Field>();
+  const sidebar = {
+    run,
+    search,
+    prefs,
+    total: countedOf(total),
+    onFilters: setFilters,
+    onAction,
+    onCopy: copy,
+    onStatistics: setBreakdown,
+  };
+
   const hasRows = run.found !== undefined;
   useEffect(() => (hasRows ? onRows() : undefined), [hasRows, onRows]);
   useFarEvent(run, search.open, openIndex, list);
@@ -203,7 +220,11 @@ export function Explorer({
         />
         {narrow && (
           <>
-            <AddFilter onAdd={(filter) => setFilters(replaceFilter(search.filters, undefined, filter))} />
+            <FiltersButton
+              count={search.filters.length}
+              open={fieldsOpen}
+              onOpen={() => setFieldsOpen(true)}
+            />
             <Menu
               label="More"
               align="end"
@@ -233,9 +254,26 @@ export function Explorer({
         onUnknown={(unknown) => show({ unknown })}
       />
       <div
-        className="group relative grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] dock:data-open:grid-cols-[minmax(0,1fr)_var(--drawer)]"
+        className="group relative grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)] wide:grid-cols-[auto_minmax(0,1fr)] dock:data-open:grid-cols-[auto_minmax(0,1fr)_var(--drawer)]"
         data-open={search.open ? "" : undefined}
       >
+        <FieldsSlot
+          sidebar={sidebar}
+          total={total}
+          covered={covered}
+          open={fieldsOpen}
+          onClose={() => setFieldsOpen(false)}
+          addFilter={
+            <AddFilter onAdd={(filter) => setFilters(replaceFilter(search.filters, undefined, filter))} />
+          }
+        />
+        <StatisticsSlot
+          field={breakdown}
+          sidebar={sidebar}
+          splitFields={splitFields}
+          onSplit={(split) => show({ split }, { replace: true })}
+          onClose={() => setBreakdown(undefined)}
+        />
         <section
           inert={covered}
           aria-label="Results"
@@ -243,6 +281,7 @@ export function Explorer({
         >
           <StatusStrip
             run={run}
+            fields={<ShowFields prefs={prefs} />}
             fault={fault}
             faultId={faultId}
             waysOut={ways}
@@ -295,7 +334,7 @@ export function Explorer({
   );
 }
 
-const splitFields: readonly Field[] = ["severity", "type", "source", "subject", ...usualFacets];
+const attributes: readonly Field[] = ["severity", "type", "source", "subject"];
 
 const noEvents: readonly Event[] = [];
 

@@ -26,6 +26,7 @@ export function StatusStrip({
   total,
   newer,
   legend,
+  fields,
 }: {
   run: Run;
   /** How many events there are in all. */
@@ -33,6 +34,8 @@ export function StatusStrip({
   newer: Newer | undefined;
   /** What the bars below mean. */
   legend: ReactNode;
+  /** Where the fields are hidden: what shows them. */
+  fields: ReactNode;
   /** What the server said against the words of the search. */
   fault: ApiError | undefined;
   faultId: string;
@@ -48,6 +51,7 @@ export function StatusStrip({
     <div
       className={`flex h-10 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:h-8 wide:px-3 ${drawerGap}`}
     >
+      {fields}
       <span className="t-13 font-semibold whitespace-nowrap text-ink" role="status">
         {found && !run.outdated ? <Total run={run} box={total} /> : !run.searching && "Not run"}
         {run.searching && <Slow key={run.id} word="Searching…" onCancel={run.cancel} />}

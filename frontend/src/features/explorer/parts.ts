@@ -10,3 +10,13 @@ export const LegendPart = part(async () => {
   const { Legend } = await import("./histogram/Legend.tsx");
   return { default: Legend };
 });
+
+export const FacetSidebarPart = part(async () => {
+  const { FacetSidebar } = await import("./facets/FacetSidebar.tsx");
+  return { default: FacetSidebar };
+});
+
+export const FieldStatisticsPart = part(async () => {
+  const { FieldStatistics } = await import("./facets/FieldStatistics.tsx");
+  return { default: FieldStatistics };
+});

@@ -93,7 +93,10 @@ function Chart({ box, counts, window, onZoom, busy }: HistogramProps & { counts:
   const said = range ?? (at === undefined ? undefined : { first: at, last: at });
   const now = at ?? range?.last ?? buckets.length - 1;
   return (
-    <div className={`relative px-4 wide:px-3 ${box.outdated ? "opacity-60" : ""}`} aria-busy={box.outdated}>
+    <div
+      className={`relative px-4 pt-3.25 wide:px-3 ${box.outdated ? "opacity-60" : ""}`}
+      aria-busy={box.outdated}
+    >
       <div className="pointer-events-none absolute inset-x-4 -top-0.75 flex justify-between gap-2 t-11 text-ink-3 wide:inset-x-3">
         <span>{most.toLocaleString("en")}</span>
         {partly && <Partly counts={counts} />}
@@ -108,7 +111,7 @@ function Chart({ box, counts, window, onZoom, busy }: HistogramProps & { counts:
         aria-valuemax={Math.max(buckets.length - 1, 0)}
         aria-valuenow={now}
         aria-valuetext={spoken(counts, layers, said ?? { first: now, last: now })}
-        className="relative mt-3.25 h-12.75 cursor-crosshair touch-pan-y border-t border-dashed border-line-2 select-none"
+        className="relative h-12.75 cursor-crosshair touch-pan-y border-t border-dashed border-line-2 select-none"
         {...brush.handlers}
       >
         <svg
