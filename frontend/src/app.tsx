@@ -47,6 +47,8 @@ declare module "@tanstack/react-router" {
   interface HistoryState {
     /** The entry was made by opening an event, so closing it goes back. */
     opened?: boolean;
+    /** Of an event's page: the query of the search that it was opened from. */
+    cameFrom?: string;
   }
 }
 

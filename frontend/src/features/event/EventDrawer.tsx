@@ -1,23 +1,27 @@
 import { useRouter } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useMemo, useRef } from "react";
 import type { Event, EventDetail } from "#/api/oriel.gen.ts";
 import { parseEventName } from "#/lib/event-name.ts";
 import { ApiError } from "#/lib/http.ts";
-import type { OpenEvent } from "#/lib/search.ts";
+import { type OpenEvent, readSearch, writeSearch } from "#/lib/search.ts";
 import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import { Severity } from "#/ui/severity.tsx";
 import { useSheet } from "#/ui/sheet.tsx";
 import { Slow } from "#/ui/slow.tsx";
+import { useUrl } from "#/ui/url.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { Attributes, Extensions, Position, Times } from "./Attributes.tsx";
 import { EventActions, usePermalink } from "./actions.tsx";
+import { searchAround } from "./around.ts";
 import { EventData } from "./EventData.tsx";
 import { EventFailed } from "./EventFailed.tsx";
 import { EventTitle } from "./EventTitle.tsx";
+import { Operations } from "./Operations.tsx";
 import { Others } from "./Others.tsx";
 import { type EventRead, useEvent } from "./query.ts";
+import { Surroundings } from "./Surroundings.tsx";
 
 /**
  * One event beside the list: over the summary column, docked where there is room, and a sheet over
@@ -67,7 +71,7 @@ export default function EventDrawer({
         onStep={onStep}
       />
       <div ref={body} className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto" data-testid="event-body">
-        {detail && <Body key={`${open.name} ${open.time}`} detail={detail} onAction={onAction} />}
+        {detail && <Body key={`${open.name} ${open.time}`} open={open} detail={detail} onAction={onAction} />}
         {failed && <EventFailed open={open} read={read} />}
         {!detail && !failed && <LoadingBody key={`${open.name} ${open.time}`} onCancel={read.cancel} />}
       </div>
@@ -140,7 +144,7 @@ function Header({
             onClick={(click) => {
               if (click.metaKey || click.ctrlKey || click.shiftKey || click.button !== 0) return;
               click.preventDefault();
-              router.history.push(link);
+              router.history.push(link, { cameFrom: router.history.location.search });
             }}
           >
             <Icon name="full" />
@@ -174,7 +178,9 @@ function Header({
   );
 }
 
-function Body({ detail, onAction }: { detail: EventDetail; onAction: OnValueAction }) {
+function Body({ open, detail, onAction }: { open: OpenEvent; detail: EventDetail; onAction: OnValueAction }) {
+  const { params, go } = useUrl();
+  const search = useMemo(() => readSearch(params), [params]);
   const extensions = Object.keys(detail.extensions).length > 0;
   return (
     <>
@@ -192,6 +198,20 @@ function Body({ detail, onAction }: { detail: EventDetail; onAction: OnValueActi
       </section>
       <Section heading="Position">
         <Position detail={detail} />
+      </Section>
+      <section aria-label="Surroundings" className="border-b border-line">
+        <h3 className="flex min-h-8 items-center px-4 pt-1 t-12 font-semibold text-ink-2">Surroundings</h3>
+        <Surroundings
+          open={open}
+          detail={detail}
+          search={search}
+          wide={false}
+          onOpen={(next) => go(writeSearch({ ...search, open: next }), { replace: true })}
+          onSearch={(by, filters) => go(writeSearch(searchAround(detail, by, filters, search)))}
+        />
+      </section>
+      <Section heading="Operations">
+        <Operations detail={detail} />
       </Section>
     </>
   );

@@ -1,8 +1,8 @@
-import { Link, useRouter, useRouterState } from "@tanstack/react-router";
-import { type ReactNode, useEffect } from "react";
+import { Link, useRouter } from "@tanstack/react-router";
+import { type ReactNode, useEffect, useMemo } from "react";
 import type { EventDetail } from "#/api/oriel.gen.ts";
 import { underBase } from "#/lib/base.ts";
-import { parseEventName } from "#/lib/event-name.ts";
+import { eventPath, parseEventName } from "#/lib/event-name.ts";
 import { ApiError } from "#/lib/http.ts";
 import {
   applyAction,
@@ -10,21 +10,28 @@ import {
   formatQuery,
   type OpenEvent,
   type Params,
+  parseQuery,
+  readSearch,
   writeSearch,
 } from "#/lib/search.ts";
 import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
+import { useNarrow } from "#/ui/narrow.ts";
 import { Severity } from "#/ui/severity.tsx";
 import { Slow } from "#/ui/slow.tsx";
+import { useUrl } from "#/ui/url.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { Attributes, Extensions, Position, Times } from "./Attributes.tsx";
 import { EventActions } from "./actions.tsx";
+import { searchAround, windowAround } from "./around.ts";
 import { EventData } from "./EventData.tsx";
 import { EventFailed } from "./EventFailed.tsx";
 import { EventTitle } from "./EventTitle.tsx";
+import { Operations } from "./Operations.tsx";
 import { Others } from "./Others.tsx";
 import { useEvent } from "./query.ts";
+import { Surroundings } from "./Surroundings.tsx";
 
 /** The page of one event, at an address that stays. */
 export function EventPage({ open }: { open: OpenEvent }) {
@@ -33,18 +40,35 @@ export function EventPage({ open }: { open: OpenEvent }) {
   const failed = error !== undefined || read.cancelled;
   const dead = error instanceof ApiError && !error.transient;
   const router = useRouter();
-  const zoneParam = useRouterState({ select: (state) => (state.location.search as Params).zone });
+  const { params } = useUrl();
+  const zoneParam = params.zone;
   const event = detail?.event;
   useEffect(() => {
     document.title = `${event?.type ?? "Event"} · Oriel`;
   }, [event]);
   const toExplorer = (params: Params) => router.history.push(underBase(`/explore${formatQuery(params)}`));
-  const window = event && around(event.occurredAt);
+  const window = event && windowAround(event.occurredAt);
   const empty = {
     ...emptySearch,
     from: window?.from,
     until: window?.until,
     zone: zoneParam?.[0],
+  };
+  // Where it was opened from a search, the filters of that are still at hand.
+  const { cameFrom } = router.history.location.state;
+  const origin = useMemo(
+    () => (cameFrom === undefined ? undefined : readSearch(parseQuery(cameFrom))),
+    [cameFrom],
+  );
+  const narrow = useNarrow();
+  const openOther = (other: OpenEvent) => {
+    const { around } = params;
+    const link = `${eventPath(other.name)}${formatQuery({
+      ...(other.time !== undefined && { time: [other.time] }),
+      ...(zoneParam && { zone: zoneParam }),
+      ...(around && { around }),
+    })}`;
+    router.history.push(link, cameFrom === undefined ? undefined : { cameFrom });
   };
   const onAction: OnValueAction = (field, value, action) =>
     toExplorer(writeSearch({ ...empty, filters: applyAction([], field, value, action) }));
@@ -61,35 +85,50 @@ export function EventPage({ open }: { open: OpenEvent }) {
       {detail && (
         <>
           <Others detail={detail} />
-          {/* Attributes stand beside data and position, so that neither column is much the longer. */}
-          <div className="grid items-start gap-3 wide:grid-cols-[minmax(0,1fr)_minmax(280px,400px)] wide:grid-rows-[auto_1fr]">
-            <section
-              aria-label="Data"
-              className="min-w-0 overflow-hidden rounded-3 border border-line bg-surface"
-            >
-              <EventData key={`${open.name} ${open.time}`} detail={detail} wide onAction={onAction} />
-            </section>
-            <Panel heading="Attributes" className="wide:row-span-2">
-              <Attributes detail={detail} onAction={onAction} />
-              <h3 className="mt-3 mb-0.5 t-12 font-semibold text-ink-2">Extensions</h3>
-              <Extensions extensions={detail.extensions} />
-            </Panel>
-            <Panel heading="Position">
-              <Position detail={detail} />
-            </Panel>
+          <div className="grid items-start gap-3 wide:grid-cols-[minmax(0,1fr)_minmax(280px,400px)]">
+            <div className="grid min-w-0 gap-3">
+              <section
+                aria-label="Data"
+                className="min-w-0 overflow-hidden rounded-3 border border-line bg-surface"
+              >
+                <EventData key={`${open.name} ${open.time}`} detail={detail} wide onAction={onAction} />
+              </section>
+              <section
+                aria-label="Surroundings"
+                className="min-w-0 overflow-hidden rounded-3 border border-line bg-surface"
+              >
+                <h2 className="flex min-h-10 items-center px-4 t-13 font-semibold">Surroundings</h2>
+                <Surroundings
+                  key={`${open.name} ${open.time}`}
+                  open={open}
+                  detail={detail}
+                  search={origin}
+                  wide={!narrow}
+                  onOpen={openOther}
+                  onSearch={(by, filters) =>
+                    toExplorer(writeSearch(searchAround(detail, by, filters, empty)))
+                  }
+                />
+              </section>
+            </div>
+            <div className="grid min-w-0 gap-3">
+              <Panel heading="Attributes">
+                <Attributes detail={detail} onAction={onAction} />
+                <h3 className="mt-3 mb-0.5 t-12 font-semibold text-ink-2">Extensions</h3>
+                <Extensions extensions={detail.extensions} />
+              </Panel>
+              <Panel heading="Position">
+                <Position detail={detail} />
+              </Panel>
+              <Panel heading="Operations">
+                <Operations detail={detail} />
+              </Panel>
+            </div>
           </div>
         </>
       )}
     </main>
   );
-}
-
-const halfWindow = 5 * 60_000;
-
-/** Ten minutes with the event in the middle. */
-function around(time: string): { from: string; until: string } {
-  const ms = Date.parse(time);
-  return { from: new Date(ms - halfWindow).toISOString(), until: new Date(ms + halfWindow).toISOString() };
 }
 
 function Heading({

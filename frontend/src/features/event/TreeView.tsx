@@ -44,7 +44,7 @@ export function TreeView({
     [text, layout, open, root, columns, whole],
   );
   const { value: rows } = useSliced<TreeRows>(work);
-  const rowHeight = narrow ? 36 : 20;
+  const rowHeight = narrow ? 28 : 20;
   const view = useFixedRows(scroller, rows?.length ?? 0, rowHeight, padding);
   const slice = useCallback((from: number, to: number) => text.slice(from, to), [text]);
   useSourceCopy(scroller, slice);

@@ -1,4 +1,5 @@
 import type { EventDetail } from "#/api/oriel.gen.ts";
+import { asJson, asLine, asReadCommand, asSendCommand } from "#/lib/cloudevent.ts";
 import { eventPath } from "#/lib/event-name.ts";
 import { formatQuery, type OpenEvent, readView } from "#/lib/search.ts";
 import { utc } from "#/lib/time.ts";
@@ -9,7 +10,8 @@ import { Menu, type MenuItem } from "#/ui/popover.tsx";
 import { useUrl } from "#/ui/url.ts";
 import { useZone } from "#/ui/zone.tsx";
 import { prettyCopy } from "./EventData.tsx";
-import { dataUrl } from "./query.ts";
+import { apiUrl, dataUrl, publishUrl } from "./query.ts";
+import { TraceLink } from "./TraceLink.tsx";
 
 /** The address of an event's own page, in the zone that is shown. */
 export function usePermalink(open: OpenEvent): string {
@@ -41,7 +43,7 @@ export function EventActions({
       {detail ? (
         <Menu
           label="Copy"
-          items={copyItems(detail, copy)}
+          items={copyItems(open, detail, copy)}
           trigger={{
             className: buttonClass("plain", size),
             children: (
@@ -76,11 +78,16 @@ export function EventActions({
         <Icon name="download" className="-ml-0.5 text-ink-2" />
         {size === "small" ? "Raw" : "Download raw"}
       </a>
+      <TraceLink detail={detail} size={size} />
     </>
   );
 }
 
-function copyItems(detail: EventDetail, copy: (text: string, what: string) => void): MenuItem[][] {
+function copyItems(
+  open: OpenEvent,
+  detail: EventDetail,
+  copy: (text: string, what: string) => void,
+): MenuItem[][] {
   const { event, dataText, dataBase64 } = detail;
   const data: MenuItem[] = [];
   if (dataText !== undefined) {
@@ -100,12 +107,36 @@ function copyItems(detail: EventDetail, copy: (text: string, what: string) => vo
       onSelect: () => copy(dataBase64, "the data as base64"),
     });
   }
+  const whole: MenuItem[] = [
+    {
+      label: "Event as JSON",
+      icon: "copy",
+      hint: "CloudEvents",
+      onSelect: () => copy(asJson(detail), "the event as JSON"),
+    },
+    {
+      label: "Event as NDJSON",
+      icon: "copy",
+      hint: "one line",
+      onSelect: () => copy(asLine(detail), "the event as NDJSON"),
+    },
+    {
+      label: "curl that reads it",
+      icon: "copy",
+      onSelect: () => copy(asReadCommand(apiUrl(open)), "the command that reads it"),
+    },
+    {
+      label: "curl that publishes it",
+      icon: "copy",
+      onSelect: () => copy(asSendCommand(detail, publishUrl()), "the command that publishes it"),
+    },
+  ];
   const identity: MenuItem[] = [
     { label: "id", icon: "copy", onSelect: () => copy(event.id, "the id") },
     { label: "source", icon: "copy", onSelect: () => copy(event.source, "the source") },
     { label: "Kafka position", icon: "copy", onSelect: () => copy(positionText(detail), "the position") },
   ];
-  return data.length > 0 ? [data, identity] : [identity];
+  return [whole, data, identity].filter((group) => group.length > 0);
 }
 
 function positionText({ event: { position } }: EventDetail): string {

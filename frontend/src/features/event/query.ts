@@ -1,6 +1,12 @@
 import { queryOptions, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { type EventDetail, getEvent, getGetEventDataUrl } from "#/api/oriel.gen.ts";
+import {
+  type EventDetail,
+  getEvent,
+  getGetEventDataUrl,
+  getGetEventUrl,
+  getPublishEventsUrl,
+} from "#/api/oriel.gen.ts";
 import { underBase } from "#/lib/base.ts";
 import { ApiError } from "#/lib/http.ts";
 import type { OpenEvent } from "#/lib/search.ts";
@@ -57,4 +63,14 @@ function isPassing(error: Error | null): boolean {
 /** Where the exact bytes are. */
 export function dataUrl(open: OpenEvent): string {
   return underBase(getGetEventDataUrl(open.name, params(open)));
+}
+
+/** The address at which programs read it, in full. */
+export function apiUrl(open: OpenEvent): string {
+  return new URL(underBase(getGetEventUrl(open.name, params(open))), location.href).href;
+}
+
+/** The address at which programs publish events, in full. */
+export function publishUrl(): string {
+  return new URL(underBase(getPublishEventsUrl()), location.href).href;
 }
