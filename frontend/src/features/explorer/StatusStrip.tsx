@@ -58,7 +58,7 @@ export function StatusStrip({
       </span>
       {found && (
         <span
-          className="min-w-0 cut text-ink-3"
+          className="min-w-0 shrink-[99] cut text-ink-3"
           title="Rows, pages and links to them do not change until you ask for a new snapshot."
         >
           {run.outdated ? "Rows of the last search, as of " : "Fixed at "}

@@ -62,6 +62,7 @@ export function NewSnapshot({ newer, onClick }: { newer: Newer | undefined; onCl
       size="small"
       icon={newer.gone ? "refresh" : "up"}
       className="bg-accent-tint text-accent!"
+      aria-label={`${text}: new snapshot`}
       title={
         newer.gone
           ? "These rows can no longer be read on. Search again on a new snapshot (r)."

@@ -20,7 +20,7 @@ export interface Box<T> {
  */
 export function useBox<P extends object, T>(
   name: string,
-  { taken, answered }: Pick<Run, "taken" | "answered">,
+  { taken, answered, searching }: Pick<Run, "taken" | "answered" | "searching">,
   params: P,
   ask: (params: P & { snapshot: string }, options: { signal: AbortSignal }) => Promise<T>,
   on = true,
@@ -38,7 +38,7 @@ export function useBox<P extends object, T>(
     data: data?.data,
     taken: data?.taken,
     outdated: isPlaceholderData,
-    reading: isFetching || (on && !answered),
+    reading: isFetching || (on && !answered && searching),
     error: isFetching ? null : error,
     again: () => void refetch(),
   };

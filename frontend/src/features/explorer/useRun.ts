@@ -8,6 +8,7 @@ import {
 } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { createSnapshot, type Event, type EventPage, listEvents, type Snapshot } from "#/api/oriel.gen.ts";
+import { mayHelp } from "#/lib/http.ts";
 import { listParams, type Search } from "#/lib/search.ts";
 
 const pageSize = 100;
@@ -44,7 +45,10 @@ export interface Run {
   readonly found: Found | undefined;
   /** The snapshot of the search that is asked for, also where its rows failed. */
   readonly taken: Taken | undefined;
-  /** The rows came or failed: what else is asked about the search does not hold them up. */
+  /**
+   * The rows came, or failed though the search itself was not refused: what else is asked about it does
+   * not hold them up.
+   */
   readonly answered: boolean;
   /** The rows belong to an earlier search or snapshot than the one asked for. */
   readonly outdated: boolean;
@@ -128,7 +132,7 @@ export function useRun(search: Search): Run {
   return {
     found: current ?? last,
     taken,
-    answered: !outdated || (error !== null && !query.isFetching),
+    answered: !outdated || (error !== null && !query.isFetching && mayHelp(error)),
     outdated,
     searching: query.isFetching && !isFetchingNextPage,
     id,

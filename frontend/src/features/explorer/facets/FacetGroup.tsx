@@ -3,6 +3,7 @@ import { type FacetCounts, type FacetList, getFacets } from "#/api/oriel.gen.ts"
 import { type Field, listParams } from "#/lib/search.ts";
 import { shortTime } from "#/lib/time.ts";
 import { SearchInput } from "#/ui/field.tsx";
+import { isSeverity, severities } from "#/ui/severity.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { BoxFailed } from "../BoxFailed.tsx";
 import { type Box, useBox } from "../useBox.ts";
@@ -179,9 +180,15 @@ function rowsOf(counts: FacetCounts, { search, total }: Sidebar, searched: boole
     share: count / whole,
     pick: pickOf(search.filters, field, value),
   });
-  const rows = values.map(({ value, count }) => row(value, count));
+  // Levels stand by their rank, whose order everybody knows.
+  const listed = field === "severity" ? values.toSorted((a, b) => rank(a.value) - rank(b.value)) : values;
+  const rows = listed.map(({ value, count }) => row(value, count));
   if (missing > 0 && !searched) rows.push(row(absence(), missing));
   return rows;
+}
+
+function rank(level: string): number {
+  return isSeverity(level) ? severities.indexOf(level) : severities.length;
 }
 
 function MoreValues({

@@ -83,6 +83,8 @@ export function FacetSidebar(props: FacetSidebarProps) {
         <div className="p-3">
           <BoxFailed what="Nothing was counted." box={all} error={all.error} onSnapshot={run.again} />
         </div>
+      ) : !all.data && !all.reading ? (
+        <p className="px-3 py-2 t-12 text-ink-3">Not counted: the search was not run.</p>
       ) : (
         order.map((field) =>
           counted.includes(field) ? (

@@ -115,7 +115,7 @@ export function FacetValues({
             </span>
             <span className="text-right t-11 text-ink-3 wide:group-hover/value:invisible">{row.told}</span>
           </button>
-          <span className="right-2 flex items-center bg-linear-to-l from-hover from-80% pl-3 wide:invisible wide:absolute wide:inset-y-0 wide:group-hover/value:visible wide:has-[[aria-expanded=true]]:visible">
+          <span className="right-2 flex items-center wide:invisible wide:bg-linear-to-l wide:from-hover wide:from-80% wide:pl-3 wide:absolute wide:inset-y-0 wide:group-hover/value:visible wide:has-[[aria-expanded=true]]:visible">
             <ValueActions
               field={field}
               value={row.value}

@@ -27,8 +27,8 @@ export function Legend({ box, search, fields, shown, onShown, onSplit, onAction 
   const split = splitOf(search);
   const layers = shown && box.data && !box.error ? seriesOf(box.data).toReversed() : [];
   return (
-    <span className="flex min-w-0 items-center gap-1 max-wide:hidden">
-      <span className="flex min-w-0 items-center gap-0.5 overflow-hidden">
+    <span className="flex min-w-0 shrink items-center gap-1 max-wide:hidden">
+      <span className="flex min-w-0 items-center overflow-hidden">
         {layers.map((layer) => (
           <Entry key={layer.label} layer={layer} field={box.data?.splitBy} onAction={onAction} />
         ))}
@@ -48,11 +48,11 @@ export function Legend({ box, search, fields, shown, onShown, onSplit, onAction 
           ]}
           trigger={{
             className: `${buttonClass("ghost", "small")} t-11`,
-            title: "Split the bars by a field",
+            title: `The bars are ${split === undefined ? "not split" : `split by ${split}`}`,
             children: (
               <>
                 <span className="group-data-open:hidden dock:group-data-open:inline">
-                  by {split ?? "nothing"}
+                  {split === "severity" ? "Split" : split === undefined ? "Not split" : `by ${split}`}
                 </span>
                 <Icon name="down" small />
               </>
@@ -96,7 +96,7 @@ function Entry({
       <span>{total.toLocaleString("en")}</span>
     </>
   );
-  const look = "flex min-w-0 items-center gap-1 rounded-1 px-1 t-11 whitespace-nowrap text-ink-2";
+  const look = "flex flex-none items-center gap-1 rounded-1 px-1 t-11 whitespace-nowrap text-ink-2";
   if (value === undefined || field === undefined) {
     return (
       <span className={look} title={`${label}: ${total.toLocaleString("en")}. Not one value, so no filter.`}>
