@@ -160,13 +160,15 @@ export function* prettyDocument(
     columns - Math.min(line.depth, deepest) * indentOf - (line.depth > deepest ? 5 : 0);
   for (let index = 0; index < layout.length; index++) {
     if (index % sliceRows === 0) yield;
-    const line = layout.at(index);
+    const start = layout.valueStart(index);
     lines.push(index);
-    parts.push(line.valueStart);
+    parts.push(start);
+    // Most values are too short to be broken: no character takes more columns than a glyph.
+    if ((layout.valueEnd(index) - start) * 6 <= 12) continue;
+    const line = layout.at(index);
     const keyColumns = line.keyStart < 0 ? 0 : line.keyEnd - line.keyStart + 2;
     if (line.kind !== LineKind.string && line.kind !== LineKind.number) continue;
     let width = Math.max(room(line) - keyColumns, 12);
-    if (line.valueEnd - line.valueStart < width / 6) continue;
     const end = shownEnd(text, line, whole.has(index));
     for (let i = rowEnd(text, line.valueStart, end, width); i < end; i = rowEnd(text, i, end, width)) {
       if (lines.length % sliceRows === 0) yield;

@@ -53,8 +53,19 @@ const Column = {
   members: 9,
 } as const;
 
+/** Lines kept together; a text of many has many such parts, so that growing copies nothing. */
+const chunkBits = 12;
+const chunkMask = (1 << chunkBits) - 1;
+
+/** Where a value stands. */
+export interface JsonPlace {
+  readonly depth: number;
+  readonly parent: number;
+  readonly ordinal: number;
+}
+
 export class JsonLayout {
-  private cells = new Int32Array(width * 64);
+  private readonly chunks: Int32Array[] = [];
   private lines = 0;
   private repeated = 0;
 
@@ -70,20 +81,16 @@ export class JsonLayout {
   /** Adds a line, and answers its number. */
   push(
     kind: LineKind,
-    { depth, parent, ordinal }: { depth: number; parent: number; ordinal: number },
+    { depth, parent, ordinal }: JsonPlace,
     key: JsonKey | undefined,
     start: number,
     end: number,
   ): number {
     const line = this.lines++;
-    const at = line * width;
-    if (at + width > this.cells.length) {
-      const larger = new Int32Array(this.cells.length * 2);
-      larger.set(this.cells);
-      this.cells = larger;
-    }
+    const at = (line & chunkMask) * width;
+    if (at === 0) this.chunks.push(new Int32Array(width << chunkBits));
+    const cells = this.chunks[line >> chunkBits] as Int32Array;
     if (key?.duplicate) this.repeated++;
-    const { cells } = this;
     cells[at] = kind | (key?.duplicate ? duplicateBit : 0);
     cells[at + Column.depth] = depth;
     cells[at + Column.keyStart] = key?.start ?? -1;
@@ -97,31 +104,23 @@ export class JsonLayout {
   }
 
   markComma(): void {
-    this.mark(commaBit);
+    this.set(this.lines - 1, Column.flags, this.cell(this.lines - 1, Column.flags) | commaBit);
   }
 
   markExact(): void {
-    this.mark(exactBit);
-  }
-
-  private mark(bit: number): void {
-    const at = (this.lines - 1) * width;
-    this.cells[at] = (this.cells[at] ?? 0) | bit;
+    this.set(this.lines - 1, Column.flags, this.cell(this.lines - 1, Column.flags) | exactBit);
   }
 
   /** Ends an opening line's container: with a line of its own, or on the same where it is empty. */
   close(open: number, members: number, end: number): void {
-    const at = open * width;
     if (members === 0) {
-      this.cells[at] = ((this.cells[at] ?? 0) & ~kindMask) | LineKind.empty;
-      this.cells[at + Column.valueEnd] = end;
+      this.set(open, Column.flags, (this.cell(open, Column.flags) & ~kindMask) | LineKind.empty);
+      this.set(open, Column.valueEnd, end);
       return;
     }
-    const { depth, parent, ordinal } = this.at(open);
-    const line = this.push(LineKind.close, { depth, parent, ordinal }, undefined, end - 1, end);
-    // The cells may be others now.
-    this.cells[at + Column.last] = line;
-    this.cells[at + Column.members] = members;
+    const line = this.push(LineKind.close, this.at(open), undefined, end - 1, end);
+    this.set(open, Column.last, line);
+    this.set(open, Column.members, members);
   }
 
   kind(line: number): LineKind {
@@ -140,13 +139,28 @@ export class JsonLayout {
     return this.cell(line, Column.members);
   }
 
+  valueStart(line: number): number {
+    return this.cell(line, Column.valueStart);
+  }
+
+  valueEnd(line: number): number {
+    return this.cell(line, Column.valueEnd);
+  }
+
   private cell(line: number, column: number): number {
-    return this.cells[line * width + column] ?? 0;
+    return this.chunks[line >> chunkBits]?.[(line & chunkMask) * width + column] ?? 0;
+  }
+
+  private set(line: number, column: number, value: number): void {
+    const cells = this.chunks[line >> chunkBits];
+    if (cells) cells[(line & chunkMask) * width + column] = value;
   }
 
   at(line: number): JsonLine {
     if (line < 0 || line >= this.lines) throw new RangeError(`line ${line} of ${this.lines}`);
-    const cell = (column: number) => this.cell(line, column);
+    const cells = this.chunks[line >> chunkBits] as Int32Array;
+    const from = (line & chunkMask) * width;
+    const cell = (column: number) => cells[from + column] ?? 0;
     const flags = cell(Column.flags);
     return {
       depth: cell(Column.depth),

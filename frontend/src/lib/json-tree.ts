@@ -65,6 +65,8 @@ const sliceRows = 1000;
 export const treeIndent = 2;
 /** Columns that a row has besides its value: the arrow and room for a badge. */
 const margin = 4;
+/** Columns that a value has at least. */
+const narrowest = 16;
 
 /** Levels below `root` that indent; deeper ones say how deep they are instead. */
 export function deepestIndent(columns: number): number {
@@ -92,16 +94,16 @@ export function* treeRows(
       continue;
     }
     if (lines.push(line) % sliceRows === 0) yield;
-    if (kind === LineKind.string || kind === LineKind.number) {
+    const start = layout.valueStart(line);
+    parts.push(start);
+    // Most values are too short to be broken: no character takes more columns than a glyph.
+    if ((layout.valueEnd(line) - start) * 6 > narrowest) {
       const at = layout.at(line);
-      parts.push(at.valueStart);
       const indent = Math.min(at.depth - base, deepest) * treeIndent + margin;
       for (const from of breaks(text, at, shownEnd(text, at, whole.has(line)), columns - indent)) {
         if (lines.push(line) % sliceRows === 0) yield;
         parts.push(from);
       }
-    } else {
-      parts.push(-1);
     }
     line = kind === LineKind.open && !open[line] ? layout.last(line) + 1 : line + 1;
   }
@@ -111,10 +113,9 @@ export function* treeRows(
       const line = lines[row] ?? root;
       const at = layout.at(line);
       const ends = lines[row + 1] !== line;
-      const from = parts[row] ?? -1;
       return {
         line,
-        from: from < 0 ? at.valueStart : from,
+        from: parts[row] ?? at.valueStart,
         to: ends ? shownEnd(text, at, whole.has(line)) : (parts[row + 1] ?? at.valueEnd),
         starts: lines[row - 1] !== line,
         ends,
@@ -140,12 +141,11 @@ export function* treeRows(
 
 /** Where a value goes on in another row. */
 function* breaks(text: string, line: JsonLine, end: number, room: number): Generator<number> {
-  let width = Math.max(room - Math.max(line.keyEnd - line.keyStart, 0), 16);
-  // No character takes more columns than a glyph.
-  if ((end - line.valueStart) * 6 <= width) return;
+  if (line.kind !== LineKind.string && line.kind !== LineKind.number) return;
+  let width = Math.max(room - Math.max(line.keyEnd - line.keyStart, 0), narrowest);
   for (let i = rowEnd(text, line.valueStart, end, width); i < end; i = rowEnd(text, i, end, width)) {
     yield i;
-    width = Math.max(room - treeIndent, 16);
+    width = Math.max(room - treeIndent, narrowest);
   }
 }
 

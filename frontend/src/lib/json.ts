@@ -154,6 +154,17 @@ class Reader {
   }
 
   private number(): void {
+    // Most are short and whole, and need no pattern.
+    const first = this.code();
+    if (first >= 0x31 && first <= 0x39) {
+      let i = this.i + 1;
+      let c = this.text.charCodeAt(i);
+      while (c >= 0x30 && c <= 0x39) c = this.text.charCodeAt(++i);
+      if (c !== 0x2e && c !== 0x65 && c !== 0x45) {
+        this.i = i;
+        return;
+      }
+    }
     numberPattern.lastIndex = this.i;
     if (!numberPattern.test(this.text)) this.fail("no digits");
     this.i = numberPattern.lastIndex;
