@@ -14,7 +14,7 @@ export interface Asked {
 type Answer = (asked: Asked) => Response | Promise<Response>;
 
 /** What the document of the tests has not. */
-function complete(): void {
+export function completeDocument(): void {
   vi.stubGlobal("matchMedia", () => ({
     matches: false,
     addEventListener: () => undefined,
@@ -55,7 +55,7 @@ function complete(): void {
 
 /** Opens an address. `answers` are by method and path, such as `GET /v1/session`; they may be changed. */
 export function openApp(path: string, answers: Record<string, Answer>): { asked: Asked[] } {
-  complete();
+  completeDocument();
   const asked: Asked[] = [];
   vi.stubGlobal("fetch", async (input: string, init: RequestInit = {}) => {
     const url = new URL(input, location.href);

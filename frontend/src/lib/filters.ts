@@ -110,7 +110,7 @@ export function filterOn(field: Field, value: Value, exclude: boolean): Filter {
   // Parameters of these take no star and no empty value.
   if (!isWritten(field) && (absent || kind === "empty")) {
     const query = absent ? `${field}:*` : `-${field}:""`;
-    return { field: "q", negated: true, values: [exclude ? turned(query) : query] };
+    return { field: "q", negated: true, values: [exclude ? opposite(query) : query] };
   }
   const negated = absent ? !exclude : exclude;
   return { field, negated, values: [isWritten(field) ? writtenValue(field, value) : text] };
@@ -163,7 +163,7 @@ function kept(filter: Filter, next: Filter, action: ValueAction): readonly strin
 function keptQuery(filter: Filter, next: Filter, action: ValueAction): readonly string[] {
   const [query = ""] = filter.values;
   const asksQuery = next.field === "q";
-  if (action === "exclude") return asksQuery && query === turned(next.values[0] ?? "") ? [] : filter.values;
+  if (action === "exclude") return asksQuery && query === opposite(next.values[0] ?? "") ? [] : filter.values;
   const barren = query.startsWith("-") ? query.endsWith('""') : query.endsWith("*");
   return asksQuery || barren ? [] : filter.values;
 }
@@ -172,9 +172,36 @@ function without(values: readonly string[], value: string): readonly string[] {
   return values.filter((other) => other !== value);
 }
 
-/** A query's opposite, of those that are made here. */
-function turned(query: string): string {
-  return query.startsWith("-") ? query.slice(1) : `-${query}`;
+/** Whether a minus before it would be before all of it. */
+function isOne(query: string): boolean {
+  if (!/[\s"()]/.test(query)) return true;
+  if (/^[^\s"()]*"(?:[^"\\]|\\[\s\S])*"\*?$/.test(query)) return true;
+  return query.startsWith("(") && groupEnd(query) === query.length - 1;
+}
+
+/** Where the parenthesis closes that a query begins with. */
+function groupEnd(query: string): number {
+  let depth = 0;
+  for (const match of query.matchAll(/"(?:[^"\\]|\\[\s\S])*"|[()]/g)) {
+    if (match[0] === "(") depth++;
+    if (match[0] === ")") depth--;
+    if (depth === 0) return match.index;
+  }
+  return -1;
+}
+
+/** The query that holds where this one does not. */
+export function opposite(query: string): string {
+  const rest = query.slice(1);
+  if (query.startsWith("-") && isOne(rest)) return rest.startsWith("(") ? rest.slice(1, -1) : rest;
+  return isOne(query) && !query.startsWith("-") ? `-${query}` : `-(${query})`;
+}
+
+/** The filter the other way round. */
+export function negated(filter: Filter): Filter {
+  if (filter.field !== "q") return { ...filter, negated: !filter.negated };
+  // Queries are excluded: the opposite of one is excluded instead.
+  return { ...filter, values: filter.values.map(opposite) };
 }
 
 function same(a: Filter, b: Filter): boolean {

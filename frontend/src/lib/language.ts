@@ -54,6 +54,16 @@ export function isWritten(field: Field): boolean {
   return isPathField(field) || hasNoParameter(field);
 }
 
+const dataPath =
+  /^data(?:\[(?:\*|\d+)\])*(?:\.(?:"(?:[^"\\]|\\["\\])*"|[\p{L}\p{N}_$@-]+)(?:\[(?:\*|\d+)\])*)*$/u;
+
+/** Whether a filter can be on it. */
+export function isField(name: string, known: readonly Field[]): boolean {
+  return (
+    known.includes(name) || hasNoParameter(name) || /^ext\.[a-z0-9]{1,20}$/.test(name) || dataPath.test(name)
+  );
+}
+
 /** Text in quotes. A backslash that stands before neither a quote nor a backslash is itself. */
 export function quoted(text: string): string {
   return `"${text.replace(/"|\\(?=["\\]|$)/g, "\\$&")}"`;

@@ -8,7 +8,9 @@ import {
   emptySearch,
   type Filter,
   formatQuery,
+  isField,
   listParams,
+  opposite,
   parseQuery,
   presenceOf,
   readSearch,
@@ -16,6 +18,7 @@ import {
   replaceFilter,
   type Value,
   wholeQuery,
+  windowParams,
   writeSearch,
   writtenValue,
 } from "./search.ts";
@@ -121,8 +124,8 @@ describe("the request", () => {
     expect(listParams({ ...search, filters: [...search.filters, trace] })).toEqual({
       type: ["b"],
       "q!": ["trace:4bf9*"],
-      arrivedFrom: "-1h",
     });
+    expect(windowParams(search)).toEqual({ arrivedFrom: "-1h" });
   });
 });
 
@@ -260,6 +263,27 @@ describe("values of the data", () => {
       '(a OR b) type:(x OR y) -severity>=error tag:"t u" tag:v data.n:"green tea" -(c OR d)',
     );
   });
+});
+
+describe("turning a filter round", () => {
+  test.each([
+    ["a", "-a"],
+    ["a b", "-(a b)"],
+    ["(a) OR (b)", "-((a) OR (b))"],
+    ['subject:"a b"', '-subject:"a b"'],
+    ["subject:*", "-subject:*"],
+  ])("%s", (query, turned) => {
+    expect(opposite(query)).toBe(turned);
+    expect(opposite(turned)).toBe(query);
+  });
+  test("a minus before the first of several words is theirs", () => expect(opposite("-a b")).toBe("-(-a b)"));
+});
+
+test("a field is one that a filter can be on", () => {
+  const yes = ["type", "oven", "id", "ext.note", "data", "data[*]", 'data.a[0]."b c"', "data.größe"];
+  const no = ["", "tpye", "ext.", "ext.A", "data.", "data.a b", "data..a", 'data."', "database"];
+  expect(yes.filter((name) => !isField(name, ["type", "oven"]))).toEqual([]);
+  expect(no.filter((name) => isField(name, ["type", "oven"]))).toEqual([]);
 });
 
 describe("names of events", () => {

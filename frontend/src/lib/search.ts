@@ -2,7 +2,7 @@
  * What an explorer page shows, as its URL says it. The filter parameters are the API's own
  * (`type`, `type!`, …), so a page's URL and the request behind it read alike.
  */
-import type { ListEventsParams } from "#/api/oriel.gen.ts";
+import type { CreateSnapshotParams, ListEventsParams } from "#/api/oriel.gen.ts";
 import {
   asExcludedQuery,
   asQuery,
@@ -25,6 +25,8 @@ export {
   fields,
   filterName,
   filterOn,
+  negated,
+  opposite,
   pinned,
   presenceOf,
   replaceFilter,
@@ -35,6 +37,8 @@ export {
   condition,
   dataField,
   type Field,
+  isField,
+  isWritten as isWrittenField,
   readValue,
   type Step,
   type TypedValue,
@@ -301,15 +305,27 @@ export function writeSearch(search: Search): Params {
 }
 
 /** What decides which events are found, beside the window of time. */
-export type Asked = Pick<Search, "query" | "filters"> &
-  Partial<Pick<Search, "version" | "arrivedFrom" | "arrivedUntil">>;
+export type Asked = Pick<Search, "query" | "filters"> & Partial<Pick<Search, "version">>;
 
 /** The filter as the API's parameters; two searches with equal ones find the same. */
-export function listParams({ query, filters, version, arrivedFrom, arrivedUntil }: Asked): ListEventsParams {
+export function listParams({ query, filters, version }: Asked): ListEventsParams {
   return {
     ...(version && { v: version }),
     ...(query.trim() !== "" && { q: [query] }),
     ...filterParams(filters),
+  };
+}
+
+/** The window as the API's parameters, which a snapshot freezes. */
+export function windowParams({
+  from,
+  until,
+  arrivedFrom,
+  arrivedUntil,
+}: Partial<Pick<Search, "from" | "until" | "arrivedFrom" | "arrivedUntil">>): CreateSnapshotParams {
+  return {
+    ...(from && { from }),
+    ...(until && { until }),
     ...(arrivedFrom && { arrivedFrom }),
     ...(arrivedUntil && { arrivedUntil }),
   };

@@ -24,7 +24,7 @@ import { useSheetOpen } from "#/ui/sheet.tsx";
 import { useUrl } from "#/ui/url.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { EventList } from "./EventList.tsx";
-import { AddFilter, FilterChips } from "./FilterChips.tsx";
+import { AddFilter, FilterChips, useAddFilterKey } from "./FilterChips.tsx";
 import { Footer } from "./Footer.tsx";
 import { countedOf, FieldsSlot, FiltersButton, ShowFields, StatisticsSlot } from "./facets/FieldsSlot.tsx";
 import { useFacetPrefs } from "./facets/useFacetPrefs.ts";
@@ -176,6 +176,7 @@ export function Explorer({
     onStatistics: setBreakdown,
   };
 
+  useAddFilterKey();
   const hasRows = run.found !== undefined;
   useEffect(() => (hasRows ? onRows() : undefined), [hasRows, onRows]);
   useFarEvent(run, search.open, openIndex, list);
@@ -252,6 +253,9 @@ export function Explorer({
         unknown={search.unknown}
         onChange={setFilters}
         onUnknown={(unknown) => show({ unknown })}
+        arrival={search}
+        onArrival={show}
+        facets={facets}
       />
       <div
         className="group relative grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)] wide:grid-cols-[auto_minmax(0,1fr)] dock:data-open:grid-cols-[auto_minmax(0,1fr)_var(--drawer)]"
@@ -264,7 +268,10 @@ export function Explorer({
           open={fieldsOpen}
           onClose={() => setFieldsOpen(false)}
           addFilter={
-            <AddFilter onAdd={(filter) => setFilters(replaceFilter(search.filters, undefined, filter))} />
+            <AddFilter
+              facets={facets}
+              onAdd={(filter) => setFilters(replaceFilter(search.filters, undefined, filter))}
+            />
           }
         />
         <StatisticsSlot

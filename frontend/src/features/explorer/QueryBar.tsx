@@ -107,7 +107,7 @@ export function QueryBar({
         className={`flex h-11 items-center gap-2 rounded-2 border bg-surface pr-1 pl-2.5 focus-within:border-focus focus-within:outline-1 focus-within:outline-focus wide:h-8 ${shownFault ? "border-error" : "border-line-3"}`}
       >
         <Icon name="search" className="text-ink-3" />
-        <span className="relative h-full min-w-0 flex-1">
+        <span className="grid h-full min-w-0 flex-1 *:[grid-area:1/1]">
           <Aids
             ref={aids}
             failed={() => null}
@@ -150,7 +150,7 @@ export function QueryBar({
             autoCorrect="off"
             spellCheck={false}
             enterKeyHint="search"
-            className="relative size-full bg-transparent font-mono text-[16px]/5 text-ink caret-ink outline-none placeholder:text-ink-3 peer-data-paint:not-placeholder-shown:text-transparent peer-data-paint:selection:text-transparent wide:text-[13px]/5 forced-colors:!text-[CanvasText]"
+            className="z-1 size-full min-w-0 bg-transparent font-mono text-[16px]/5 text-ink caret-ink outline-none placeholder:text-ink-3 peer-data-paint:not-placeholder-shown:text-transparent peer-data-paint:selection:text-transparent wide:text-[13px]/5 forced-colors:!text-[CanvasText]"
           />
         </span>
         {past.at >= 0 && (

@@ -20,3 +20,8 @@ export const FieldStatisticsPart = part(async () => {
   const { FieldStatistics } = await import("./facets/FieldStatistics.tsx");
   return { default: FieldStatistics };
 });
+
+export const FilterFormPart = part(async () => {
+  const { FilterForm } = await import("./chips/FilterForm.tsx");
+  return { default: FilterForm };
+});

@@ -9,7 +9,7 @@ import {
 import { useCallback, useEffect, useMemo, useState } from "react";
 import { createSnapshot, type Event, type EventPage, listEvents, type Snapshot } from "#/api/oriel.gen.ts";
 import { mayHelp } from "#/lib/http.ts";
-import { listParams, type Search } from "#/lib/search.ts";
+import { listParams, type Search, windowParams } from "#/lib/search.ts";
 
 const pageSize = 100;
 /** The server bounds how far it looks for one page. So many empty ones in a row are read unasked. */
@@ -76,10 +76,10 @@ const runKey = ["explorer", "run"] as const;
 export function useRun(search: Search): Run {
   const client = useQueryClient();
   const [run, setRun] = useState(() => client.getQueryData<number>(runKey) ?? 0);
-  const { from, until } = search;
+  const bounds = windowParams(search);
   const filter = listParams(search);
 
-  const queryKey = ["events", filter, from ?? null, until ?? null, run];
+  const queryKey = ["events", filter, bounds, run];
   const id = hashKey(queryKey);
 
   const takenKey = ["explorer", "snapshot", id];
@@ -89,7 +89,6 @@ export function useRun(search: Search): Run {
     queryKey,
     initialPageParam: undefined as { snapshot: Snapshot; takenAt: string; token: string } | undefined,
     queryFn: async ({ pageParam, signal }): Promise<Page> => {
-      const bounds = { ...(from && { from }), ...(until && { until }) };
       const snapshot = pageParam?.snapshot ?? (await createSnapshot(bounds, { signal }));
       const takenAt = pageParam?.takenAt ?? new Date().toISOString();
       if (!pageParam) client.setQueryData<Taken>(takenKey, { snapshot, takenAt });

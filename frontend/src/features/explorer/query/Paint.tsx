@@ -55,7 +55,7 @@ export function Paint({
       ref={ref}
       aria-hidden="true"
       data-paint=""
-      className="peer pointer-events-none absolute inset-0 overflow-hidden font-mono text-[16px]/5 whitespace-pre select-none wide:text-[13px]/5 forced-colors:hidden"
+      className="peer pointer-events-none min-w-0 overflow-hidden font-mono text-[16px]/5 whitespace-pre select-none wide:text-[13px]/5 forced-colors:hidden"
     >
       {/* What a single line of text shows of tabs and the like are spaces. */}
       <span className="flex h-full items-center">

@@ -135,7 +135,7 @@ export function QueryAids({
       {(visible || shownMistakes.length > 0) && (
         <div
           ref={keepsFocus}
-          className="absolute top-[calc(100%+6px)] -right-1 -left-8.5 z-40 max-h-[min(50dvh,420px)] overflow-y-auto overscroll-contain rounded-3 bg-raised p-1 t-12 text-ink shadow-pop fade-in wide:right-auto wide:w-150 wide:max-w-[calc(100%+38px)]"
+          className="absolute top-[calc(100%+4px)] left-0 z-40 w-full max-h-[min(50dvh,420px)] overflow-y-auto overscroll-contain rounded-3 bg-raised p-1 t-12 text-ink shadow-pop fade-in wide:w-150 wide:max-w-full"
         >
           {shownMistakes.map((mistake) => (
             <MistakeNote
@@ -199,13 +199,16 @@ function OptionText({ option }: { option: Option }) {
 
 function MistakeNote({ mistake, onShow }: { mistake: Mistake; onShow: () => void }) {
   return (
-    <div className="flex items-start gap-2 px-2 py-1.5 text-error">
-      <Icon name="alert" />
-      <span className="min-w-0 flex-1 wrap-anywhere">{mistake.message}</span>
+    <div className="flex items-start gap-2 px-2 py-1.5">
+      <Icon name="alert" className="text-error" />
+      <span className="min-w-0 flex-1 wrap-anywhere text-ink">
+        <b className="font-semibold text-error">Character {mistake.position}:</b> {mistake.message}.{" "}
+        {mistake.accepted && <span className="text-ink-2">Accepted: {mistake.accepted}.</span>}
+      </span>
       <button
         type="button"
         tabIndex={-1}
-        className="flex-none rounded-1 underline underline-offset-2"
+        className="flex-none rounded-1 text-ink-2 underline underline-offset-2 hover:text-ink"
         onClick={onShow}
       >
         Show

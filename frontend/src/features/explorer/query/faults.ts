@@ -5,7 +5,11 @@ import { unitsOf } from "#/lib/query-tokens.ts";
 export interface Mistake {
   readonly start: number;
   readonly end: number;
+  /** Where it begins, in characters from 1. */
+  readonly position: number;
   readonly message: string;
+  /** What would be right. */
+  readonly accepted: string;
   /** Fields that may have been meant. */
   readonly suggestions: readonly string[];
 }
@@ -21,7 +25,10 @@ export function mistakesOf(query: string, fault: ApiError | undefined): readonly
       const length = Math.max(Number(metadata.length) || 1, 1);
       const end = unitsOf(query, position - 1 + length);
       const suggestions = metadata.suggestions?.split(", ").filter(Boolean) ?? [];
-      return [{ start, end, message, suggestions }];
+      const { accepted = "" } = metadata;
+      // The place and what is accepted are said apart.
+      const [what = ""] = message.split(`, at character ${position} of `);
+      return [{ start, end, position, message: what, accepted, suggestions }];
     })
     .toSorted((a, b) => a.start - b.start);
 }

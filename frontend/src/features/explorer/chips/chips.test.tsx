@@ -1,0 +1,112 @@
+// @vitest-environment jsdom
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { Filter } from "#/lib/search.ts";
+import { completeDocument } from "#/testing.tsx";
+import { Chip } from "./Chip.tsx";
+import { nameOf } from "./words.ts";
+
+beforeEach(() => {
+  completeDocument();
+  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ from: 0, until: 0, suggestions: [] })));
+});
+
+afterEach(() => {
+  cleanup();
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
+
+const on = (field: string, values: string[], more: Partial<Filter> = {}): Filter => ({
+  field,
+  negated: false,
+  values,
+  ...more,
+});
+
+describe("the words of a chip", () => {
+  test.each<[string, Filter]>([
+    ["type is a or b", on("type", ["a", "b"])],
+    ["type is not a", on("type", ["a"], { negated: true })],
+    ["tag is a and b", on("tag", ["a", "b"])],
+    ["tag is not a or b", on("tag", ["a", "b"], { negated: true })],
+    ["severity at least error", on("severity", ["error"])],
+    ["severity is below error", on("severity", ["error"], { negated: true })],
+    ["data.x is null", on("data.x", ["null"])],
+    ['data.x is ""', on("data.x", ['""'])],
+    ["data.x is absent", on("data.x", ["*"], { negated: true })],
+    ["data.x is there", on("data.x", ["*"])],
+    ["type is null", on("type", ["null"])],
+    ["subject is *", on("subject", ["*"])],
+    ["subject is absent", on("q", ["subject:*"], { negated: true })],
+    ["subject is there", on("q", ["-subject:*"], { negated: true })],
+    ["query is not noise", on("q", ["noise"], { negated: true })],
+    ["query is a b", on("q", ["-(a b)"], { negated: true })],
+    ["room is K, disabled, pinned", on("room", ["K"], { disabled: true, pinned: true })],
+  ])("%s", (name, filter) => expect(nameOf(filter)).toBe(name));
+});
+
+function show(filter: Filter) {
+  const onChange = vi.fn<(next: Filter | undefined) => void>();
+  render(
+    <QueryClientProvider client={new QueryClient()}>
+      <Chip filter={filter} facets={["room"]} onChange={onChange} />
+    </QueryClientProvider>,
+  );
+  return { onChange, chip: screen.getByRole("button", { name: /^Change filter/ }) };
+}
+
+test.each<[string, Filter | undefined]>([
+  ["n", on("type", ["a"], { negated: true })],
+  [" ", on("type", ["a"], { disabled: true })],
+  ["p", on("type", ["a"], { pinned: true })],
+  ["Delete", undefined],
+])("on a chip that has the focus “%s” does what its menu says", (key, next) => {
+  const { onChange, chip } = show(on("type", ["a"]));
+  fireEvent.keyDown(chip, { key });
+  expect(onChange).toHaveBeenCalledExactlyOnceWith(next);
+});
+
+test("what its menu does is taken back by the same entry", () => {
+  const { onChange, chip } = show(on("type", ["a"], { disabled: true, pinned: true }));
+  fireEvent.click(chip);
+  fireEvent.click(screen.getByRole("button", { name: /^Enable/, hidden: true }));
+  expect(onChange).toHaveBeenLastCalledWith(on("type", ["a"], { disabled: false, pinned: true }));
+});
+
+test("a query that is excluded is turned into one that must hold, and back", () => {
+  const { onChange, chip } = show(on("q", ["a b"], { negated: true }));
+  fireEvent.keyDown(chip, { key: "n" });
+  expect(onChange).toHaveBeenCalledWith(on("q", ["-(a b)"], { negated: true }));
+});
+
+test("another value keeps a chip disabled and pinned", async () => {
+  const { onChange, chip } = show(on("data.x", ["1"], { pinned: true, disabled: true }));
+  fireEvent.click(chip);
+  const values = await screen.findByLabelText("Values, one on each line");
+  fireEvent.keyDown(values, { key: "n" });
+  fireEvent.change(values, { target: { value: '"1"\nnull\n' } });
+  fireEvent.click(screen.getByRole("button", { name: "Change", hidden: true }));
+  expect(onChange).toHaveBeenCalledExactlyOnceWith(
+    on("data.x", ['"1"', "null"], { pinned: true, disabled: true }),
+  );
+});
+
+test("a chip is turned into one on the absence of its field", async () => {
+  const { onChange, chip } = show(on("subject", ["a"]));
+  fireEvent.click(chip);
+  fireEvent.click(await screen.findByRole("button", { name: "absent", hidden: true }));
+  fireEvent.click(screen.getByRole("button", { name: "Change", hidden: true }));
+  expect(onChange).toHaveBeenCalledWith(on("q", ["subject:*"], { negated: true }));
+});
+
+test("a field that there is not is refused with a reason", async () => {
+  const { onChange, chip } = show(on("type", ["a"]));
+  fireEvent.click(chip);
+  fireEvent.change(await screen.findByLabelText("Field"), { target: { value: "tpye" } });
+  const button = screen.getByRole("button", { name: "Change", hidden: true });
+  fireEvent.click(button);
+  expect(button.getAttribute("aria-disabled")).toBe("true");
+  expect(onChange).not.toHaveBeenCalled();
+});
