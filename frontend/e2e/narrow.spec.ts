@@ -146,7 +146,7 @@ test("the time window and the filters share a row, and the address of the view i
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   await page.goto("/explore?from=2025-11-30T12:43:00Z&until=2026-11-30T12:45:00Z");
   const time = page.getByRole("button", { name: /30 Nov 2025 12:43:00 – 30 Nov 2026 12:45:00/ });
-  const filter = page.getByRole("button", { name: "Filter" });
+  const filter = page.getByRole("button", { name: "Filters" });
   const top = async (of: typeof time) => (await of.boundingBox())?.y;
   expect(await top(time)).toBe(await top(filter));
   await page.getByRole("button", { name: "More", exact: true }).tap();

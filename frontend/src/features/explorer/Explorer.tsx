@@ -174,6 +174,7 @@ export function Explorer({
     onAction,
     onCopy: copy,
     onStatistics: setBreakdown,
+    onFocusLost: () => list.current?.focus(),
   };
 
   useAddFilterKey();

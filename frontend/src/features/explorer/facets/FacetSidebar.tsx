@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { type Count, getFacets } from "#/api/oriel.gen.ts";
 import { type Field, type Filter, listParams, type Search } from "#/lib/search.ts";
 import { Button } from "#/ui/controls.tsx";
@@ -13,6 +13,7 @@ import { FacetGroup } from "./FacetGroup.tsx";
 import { OtherFields } from "./OtherFields.tsx";
 import { SampledGroup } from "./SampledGroup.tsx";
 import type { Prefs } from "./useFacetPrefs.ts";
+import { useFocusInside } from "./useFocusInside.ts";
 import { useSettled } from "./useSettled.ts";
 
 /** What the parts of the sidebar share. */
@@ -26,6 +27,8 @@ export interface Sidebar {
   readonly onAction: OnValueAction;
   readonly onCopy: (text: string, what: string) => void;
   readonly onStatistics: (field: Field) => void;
+  /** Something closed whose opener is gone. */
+  readonly onFocusLost: () => void;
 }
 
 export interface FacetSidebarProps extends Sidebar {
@@ -114,16 +117,16 @@ export function FacetSidebar(props: FacetSidebarProps) {
   );
 }
 
-function Sheet({ count, onClose, addFilter, children }: FacetSidebarProps & { children: ReactNode }) {
+function Sheet({
+  count,
+  onClose,
+  onFocusLost,
+  addFilter,
+  children,
+}: FacetSidebarProps & { children: ReactNode }) {
   useSheet(true);
   const sheet = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    sheet.current?.focus();
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
-  }, []);
+  useFocusInside(sheet, onFocusLost);
   const limit = count?.relation === "exact" ? "" : count?.relation === "atLeast" ? "≥ " : "about ";
   return (
     <div

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from "react";
+import { type ReactNode, useId, useRef } from "react";
 import type { FieldList, FieldStatistics as Statistics } from "#/api/oriel.gen.ts";
 import type { Field } from "#/lib/search.ts";
 import { dateAndTime } from "#/lib/time.ts";
@@ -12,6 +12,7 @@ import type { Sidebar } from "./FacetSidebar.tsx";
 import { FacetValues } from "./FacetValues.tsx";
 import { WaitingValues } from "./GroupFrame.tsx";
 import { toggled } from "./picks.ts";
+import { useFocusInside } from "./useFocusInside.ts";
 import { isWhole, percent, rowsOfField, useStatistics } from "./useStatistics.ts";
 
 /** What one field holds among the events of the search, beside the list that goes on below it. */
@@ -33,13 +34,7 @@ export function FieldStatistics({
   useSheet(narrow);
   const title = useId();
   const panel = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const before = document.activeElement;
-    panel.current?.focus();
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
-  }, []);
+  useFocusInside(panel, sidebar.onFocusLost);
   const statistics = box.data?.fields[0];
   const pinned = prefs.pinned.includes(field);
   return (

@@ -77,7 +77,8 @@ function Chart({ box, counts, window, onZoom, busy }: HistogramProps & { counts:
   const end = Date.parse(buckets.at(-1)?.until ?? window.from);
   const zoomTo = ({ first, last }: Range) => {
     const bounds = boundsOf(buckets, first, last, window);
-    if (bounds && (bounds.from !== window.from || bounds.until !== window.until)) onZoom(bounds);
+    const whole = first === 0 && last === buckets.length - 1;
+    if (bounds && !whole) onZoom(bounds);
   };
   const out = () => onZoom(widened(window, Date.now()));
   const brush = useBrush({ chart, starts, end, onZoom: zoomTo, onOut: out });

@@ -108,8 +108,11 @@ export interface Bounds {
   readonly until: string | undefined;
 }
 
+/** Without the fraction where it says nothing. */
+const plain = (time: string) => time.replace(/\.0+Z$/, "Z");
+
 function inUtc(time: string): string {
-  return new Date(Date.parse(time)).toISOString().replace(".000Z", "Z");
+  return plain(new Date(Date.parse(time)).toISOString());
 }
 
 /** What buckets from one to another cover of the window that they are of: their bars' events and no more. */
@@ -124,8 +127,8 @@ export function boundsOf(
   if (from === undefined || until === undefined) return undefined;
   const end = window.until;
   return {
-    from: Date.parse(from) <= Date.parse(window.from) ? window.from : inUtc(from),
-    until: end !== undefined && Date.parse(until) >= Date.parse(end) ? end : inUtc(until),
+    from: Date.parse(from) <= Date.parse(window.from) ? plain(window.from) : inUtc(from),
+    until: end !== undefined && Date.parse(until) >= Date.parse(end) ? plain(end) : inUtc(until),
   };
 }
 
@@ -136,8 +139,8 @@ export function widened({ from, until }: Bounds, now: number): Bounds {
   const by = Math.max((end - start) / 2, 500);
   const later = until === undefined || end + by >= now;
   return {
-    from: new Date(Math.round(later && until === undefined ? start - 2 * by : start - by)).toISOString(),
-    until: later ? undefined : new Date(Math.round(end + by)).toISOString(),
+    from: plain(new Date(Math.round(until === undefined ? start - 2 * by : start - by)).toISOString()),
+    until: later ? undefined : plain(new Date(Math.round(end + by)).toISOString()),
   };
 }
 
