@@ -18,7 +18,7 @@ export function browserZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone || utc;
 }
 
-interface Wall {
+export interface Wall {
   readonly year: number;
   readonly month: number;
   readonly day: number;
@@ -47,7 +47,7 @@ function formatFor(zone: string): Intl.DateTimeFormat {
   return format;
 }
 
-function wallOf(ms: number, zone: string): Wall {
+export function wallOf(ms: number, zone: string): Wall {
   const wall = { year: 0, month: 0, day: 0, hour: 0, minute: 0, second: 0 };
   for (const { type, value } of formatFor(zone).formatToParts(ms)) {
     if (type in wall) wall[type as keyof Wall] = Number(value);
@@ -223,7 +223,7 @@ export function relative(text: string): { ms: number; name: string } | undefined
   return { ms: n * unit.ms, name: `${n} ${unit.name}${n === 1 ? "" : "s"}` };
 }
 
-const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
+export const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 const wallPattern = /^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:[T ]?(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?)?$/;
 
 /** What a person typed as a bound: the value for the URL and the API, or what is accepted instead. */
@@ -273,7 +273,7 @@ export function readBound(input: string, zone: string, now: number): Bound {
  * The instant of a wall time. One that occurs twice, as a clock is set back, is the earlier; one that
  * is skipped is as much later as the clock was set forward.
  */
-function instantOf(wall: Wall, zone: string): number {
+export function instantOf(wall: Wall, zone: string): number {
   const guess = asUtc(wall);
   const day = 86_400_000;
   const before = offsetAt(guess - day, zone);

@@ -1,7 +1,8 @@
 import { useId, useState } from "react";
-import { acceptedBounds, browserZone, offsetLabel, rangeText, readBound, relative, utc } from "#/lib/time.ts";
-import { Button, Segments } from "./controls.tsx";
+import { acceptedBounds, offsetLabel, rangeText, readBound, relative, utc } from "#/lib/time.ts";
+import { Button } from "./controls.tsx";
 import { useZoneSwitch } from "./zone.tsx";
+import { ZoneChoice } from "./zone-choice.tsx";
 
 /** Of a window that ends now; others are told by their dates. */
 export function windowName(from: string | undefined, until: string | undefined): string | undefined {
@@ -29,7 +30,7 @@ export function WindowChoices({
   things?: string;
   onChoose: (from: string | undefined, until: string | undefined) => void;
 }) {
-  const { zone, setZone } = useZoneSwitch();
+  const { zone } = useZoneSwitch();
   const [now] = useState(Date.now);
   const form = useId();
   return (
@@ -69,7 +70,7 @@ export function WindowChoices({
       {/* In sight however little of the rest is. */}
       <div className="sticky -bottom-2 -mx-2 mt-2 -mb-2 flex flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 text-ink-2">
         Zone
-        <ZoneSegments zone={zone} onChange={setZone} />
+        <ZoneChoice />
         <span className="flex-1" />
         <Button type="submit" look="primary" form={form}>
           Apply
@@ -77,16 +78,6 @@ export function WindowChoices({
       </div>
     </>
   );
-}
-
-function ZoneSegments({ zone, onChange }: { zone: string; onChange: (zone: string) => void }) {
-  const own = browserZone();
-  const options = [
-    { value: utc, label: "UTC" },
-    { value: own, label: "Browser", title: own },
-    { value: zone, label: zone },
-  ].filter((option, index, all) => all.findIndex(({ value }) => value === option.value) === index);
-  return <Segments label="Time zone" value={zone} options={options} onChange={onChange} />;
 }
 
 /** A bound as it stands in a text field: relative as it is, a time in the zone's clock. */

@@ -1,13 +1,15 @@
+import { useEffect } from "react";
 import { rangeText, relative } from "#/lib/time.ts";
 import { buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
+import { whenIdle } from "#/ui/part.tsx";
 import { Popover } from "#/ui/popover.tsx";
-import { WindowChoices, windowName } from "#/ui/window-choices.tsx";
-import { useZoneSwitch } from "#/ui/zone.tsx";
+import { windowName } from "#/ui/window-choices.tsx";
+import { useZone } from "#/ui/zone.tsx";
+import { TimeChoicesPart } from "./parts.ts";
 import type { Found } from "./useRun.ts";
 
 export const defaultFrom = "-24h";
-const presets = ["-15m", "-1h", "-6h", "-24h", "-7d", "-30d"] as const;
 
 export function TimePicker({
   from,
@@ -26,7 +28,8 @@ export function TimePicker({
   onOpenChange: (open: boolean) => void;
   onChange: (from: string | undefined, until: string | undefined) => void;
 }) {
-  const { zone } = useZoneSwitch();
+  const zone = useZone();
+  useEffect(() => whenIdle(TimeChoicesPart.preload), []);
   const range = literalRange(from, until, outdated ? undefined : found, zone);
   const sliding = windowName(from ?? defaultFrom, until);
   const fixed = sliding === undefined;
@@ -54,11 +57,12 @@ export function TimePicker({
         ),
       }}
     >
-      <WindowChoices
+      <TimeChoicesPart
         from={from}
         until={until}
-        presets={presets}
         usual={defaultFrom}
+        waiting={<div className="h-120" />}
+        failed={() => <p className="p-2 text-error">The time picker could not be loaded.</p>}
         onChoose={(nextFrom, nextUntil) => {
           onOpenChange(false);
           onChange(nextFrom, nextUntil);

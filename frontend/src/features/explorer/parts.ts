@@ -25,3 +25,8 @@ export const FilterFormPart = part(async () => {
   const { FilterForm } = await import("./chips/FilterForm.tsx");
   return { default: FilterForm };
 });
+
+export const TimeChoicesPart = part(async () => {
+  const { TimeChoices } = await import("./time/TimeChoices.tsx");
+  return { default: TimeChoices };
+});

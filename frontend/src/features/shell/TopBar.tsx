@@ -3,11 +3,13 @@ import { here, signInUrl } from "#/lib/base.ts";
 import { applyTheme, readTheme, type Theme } from "#/lib/prefs.ts";
 import { browserZone, utc } from "#/lib/time.ts";
 import { Button, buttonClass } from "#/ui/controls.tsx";
+import { Dialog } from "#/ui/dialog.tsx";
 import { ThemeIcon } from "#/ui/icons.tsx";
 import { Menu, type MenuItem } from "#/ui/popover.tsx";
 import { useSheetOpen } from "#/ui/sheet.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZoneSwitch } from "#/ui/zone.tsx";
+import { ZoneName } from "#/ui/zone-choice.tsx";
 import { Account } from "./Account.tsx";
 import { HomeLink, MainNav } from "./nav.tsx";
 import type { SessionState } from "./useSessionWatch.ts";
@@ -88,19 +90,37 @@ function ZoneMenu() {
     checked: name === zone,
     onSelect: () => setZone(name),
   }));
+  const [naming, setNaming] = useState(false);
+  const another: MenuItem = { label: "Another…", icon: "clock", onSelect: () => setNaming(true) };
   return (
-    <Menu
-      label="Time zone"
-      align="end"
-      heading="Time zone of every time shown"
-      items={[items]}
-      trigger={{
-        className: buttonClass("ghost"),
-        title: "Time zone of every time shown",
-        "aria-label": `Time zone: ${zone}`,
-        children: <span className="max-w-28 cut">{zone}</span>,
-      }}
-    />
+    <>
+      <Menu
+        label="Time zone"
+        align="end"
+        heading="Time zone of every time shown"
+        items={[items, [another]]}
+        trigger={{
+          className: buttonClass("ghost"),
+          title: "Time zone of every time shown",
+          "aria-label": `Time zone: ${zone}`,
+          children: <span className="max-w-28 cut">{zone}</span>,
+        }}
+      />
+      {naming && (
+        <Dialog heading="Time zone of every time shown" onClose={() => setNaming(false)}>
+          {(close) => (
+            <div className="px-5 pt-3 pb-5 t-12">
+              <ZoneName
+                onZone={(name) => {
+                  close();
+                  setZone(name);
+                }}
+              />
+            </div>
+          )}
+        </Dialog>
+      )}
+    </>
   );
 }
 
