@@ -40,7 +40,7 @@ export function FacetValues({
   onToggle,
   onAction,
   onCopy,
-  columns = 20,
+  columns = 25,
   menu,
 }: FacetValuesProps) {
   const list = useRef<HTMLUListElement>(null);

@@ -36,12 +36,12 @@ export function GroupFrame({
   const body = useId();
   return (
     <section aria-label={field} aria-busy={reading} className="border-b border-line pt-1 pb-1.5">
-      <h3 className="group/field flex h-10 items-center gap-0.5 pr-3 pl-1.5 wide:h-6">
+      <h2 className="group/field flex h-10 items-center gap-0.5 pr-3 pl-1.5 wide:h-6">
         <button
           type="button"
           aria-expanded={open}
           aria-controls={open ? body : undefined}
-          className="flex h-full min-w-0 cursor-default items-center gap-1 t-12 font-medium text-ink"
+          className="flex h-full min-w-0 cursor-default items-center gap-1 t-12 font-medium text-ink max-wide:min-w-10"
           title={field}
           onClick={() => onOpen(!open)}
         >
@@ -73,7 +73,7 @@ export function GroupFrame({
         <span className="ml-auto cut pl-1 t-11 text-ink-3" title={labelTitle}>
           {open && label}
         </span>
-      </h3>
+      </h2>
       {open && <div id={body}>{children}</div>}
     </section>
   );

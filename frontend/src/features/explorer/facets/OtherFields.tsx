@@ -29,7 +29,7 @@ export function OtherFields({
   const sample = box.data?.sample ?? 0;
   return (
     <section aria-label="Other fields" aria-busy={open && box.reading} className="pt-1 pb-3">
-      <h3 className="flex h-10 items-center pr-3 pl-1.5 wide:h-6">
+      <h2 className="flex h-10 items-center pr-3 pl-1.5 wide:h-6">
         <button
           type="button"
           aria-expanded={open}
@@ -45,7 +45,7 @@ export function OtherFields({
         >
           {open && box.data && `of ${sample.toLocaleString("en")}`}
         </span>
-      </h3>
+      </h2>
       {open &&
         (box.error ? (
           <div className="px-3 py-1">

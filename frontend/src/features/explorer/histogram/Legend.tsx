@@ -90,9 +90,9 @@ function Entry({
       ) : (
         <Swatch layer={layer} />
       )}
-      <span className="max-w-30 cut group-data-open:hidden dock:group-data-open:inline">
+      <span className="max-w-30 cut group-data-open:sr-only dock:group-data-open:not-sr-only">
         <Visible text={label} />
-      </span>
+      </span>{" "}
       <span>{total.toLocaleString("en")}</span>
     </>
   );
@@ -110,10 +110,10 @@ function Entry({
       type="button"
       className={`${look} h-5 hover:bg-hover hover:text-ink`}
       title={`${label}: ${total.toLocaleString("en")}. ${does}`}
-      aria-label={`${does}, ${total.toLocaleString("en")} events`}
       onClick={() => onAction(field, value, "include")}
     >
       {inside}
+      <span className="sr-only"> events. {does}</span>
     </button>
   );
 }

@@ -1,6 +1,7 @@
 import { getHistogram, type Histogram } from "#/api/oriel.gen.ts";
 import { listParams, type Search } from "#/lib/search.ts";
 import { utc } from "#/lib/time.ts";
+import { useNarrow } from "#/ui/narrow.ts";
 import { useZone } from "#/ui/zone.tsx";
 import { type Box, useBox } from "../useBox.ts";
 import type { Run } from "../useRun.ts";
@@ -16,12 +17,13 @@ export function splitOf({ split }: Pick<Search, "split">): string | undefined {
 /** The counts over time of a search, on the snapshot of its rows. */
 export function useHistogram(run: Run, search: Search, on: boolean): Box<Histogram> {
   const zone = useZone();
+  const narrow = useNarrow();
   const splitBy = splitOf(search);
   const params = {
     ...listParams(search),
     ...(zone !== utc && { zone }),
     ...(splitBy !== undefined && { splitBy }),
-    buckets: 60,
+    buckets: narrow ? 60 : 100,
   };
   return useBox("histogram", run, params, getHistogram, on);
 }
