@@ -123,7 +123,7 @@ for (const theme of ["dark", "light"] as const) {
 
     await page.goto("/explore?type=test.axe.v1");
     await openRow(page, 0);
-    await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
+    await expect(drawer(page).getByRole("tree", { name: "Data, as a tree" })).toBeVisible();
     expect(await violations(page)).toEqual([]);
     await drawer(page).getByRole("button", { name: "Copy" }).click();
     expect(await violations(page)).toEqual([]);
@@ -134,7 +134,7 @@ for (const theme of ["dark", "light"] as const) {
     expect(await violations(page)).toEqual([]);
 
     await page.goto(sent.path);
-    await expect(page.getByRole("region", { name: "Data, printed" })).toBeVisible();
+    await expect(page.getByRole("tree", { name: "Data, as a tree" })).toBeVisible();
     await page.getByRole("tab", { name: "Raw" }).click();
     expect(await violations(page)).toEqual([]);
   });

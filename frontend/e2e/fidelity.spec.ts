@@ -8,7 +8,7 @@ function region(page: Page, name: string) {
 test("numbers, keys and escapes are shown as they were sent", async ({ page, api }) => {
   const body = String.raw`{"id":9007199254740993,"neg":-9222742375320771188,"f":1.0,"z":-0,"e":1E2,"b":1,"a":2,"b":3,"nul":"x\u0000y","six":"x\\u0000y","lone":"\ud800","pair":"\ud83d\ude00"}`;
   const sent = await api.send({ body });
-  await page.goto(sent.path);
+  await page.goto(`${sent.path}&view=pretty`);
   const pretty = region(page, "Data, printed");
   for (const line of [
     `"id": 9007199254740993,`,
@@ -89,7 +89,7 @@ test("control characters are visible and bytes that are no text are shown in hex
   await page.goto(binary.path);
   await expect(region(page, "Data, as received")).toContainText("ff d8 ff e0 00 10");
   await page.getByRole("tab", { name: "Pretty" }).click();
-  await expect(page.getByText("Bytes that are not text have no structure to print.")).toBeVisible();
+  await expect(page.getByText("Bytes that are not text have no structure to show.")).toBeVisible();
 
   const broken = await api.send({
     body: Uint8Array.from([...Buffer.from(`{"a":"`), 0xff, ...Buffer.from(`"}`)]),
@@ -135,7 +135,7 @@ const shapes: Record<string, string> = {
 };
 
 for (const [name, body] of Object.entries(shapes)) {
-  test(`${name}: opens without a freeze, printed and raw, to its end`, async ({ page, api }) => {
+  test(`${name}: opens without a freeze, as a tree, printed and raw, to its end`, async ({ page, api }) => {
     const sent = await api.send({ body });
     await page.goto("/explore");
     const freeze = await longestFreeze(page, async () => {
@@ -144,6 +144,11 @@ for (const [name, body] of Object.entries(shapes)) {
         history.pushState({}, "", `/explore?event=${encodeURIComponent(name ?? "")}&${query}`);
         dispatchEvent(new PopStateEvent("popstate"));
       }, sent.path);
+      const tree = drawer(page).getByRole("tree");
+      await expect(tree.getByRole("treeitem").first()).toBeVisible({ timeout: 30_000 });
+      await tree.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));
+      await expect(tree.getByRole("treeitem").last()).toBeVisible();
+      await drawer(page).getByRole("tab", { name: "Pretty" }).click();
       const pretty = drawer(page).getByRole("region", { name: "Data, printed" });
       await expect(pretty.locator("[data-start]").first()).toBeVisible({ timeout: 30_000 });
       await pretty.evaluate((element) => element.scrollTo({ top: element.scrollHeight }));

@@ -99,7 +99,7 @@ test("an event has a page of its own, whatever its source and id hold", async ({
   await page.goto(sent.path);
   await expect(page.getByRole("heading", { name: "test.page.v1" })).toBeVisible();
   await expect(page.getByRole("definition").filter({ hasText: "/e2e/a:b?c=%2F#漢" }).first()).toBeVisible();
-  await expect(page.getByRole("region", { name: "Data, printed" })).toContainText(word);
+  await expect(page.getByRole("tree", { name: "Data, as a tree" })).toContainText(word);
   expect(new URL(page.url()).pathname).toBe(sent.path.split("?")[0]);
 
   await page.getByRole("button", { name: /^Time zone/ }).click();

@@ -19,6 +19,14 @@ test("markup in type, subject, extension and data is text everywhere and nothing
   await expect(rows(page).first().locator('[data-field="type"]')).toHaveAttribute("title", markup);
   await openRow(page, 0);
   await expect(drawer(page).getByText(markup, { exact: true }).first()).toBeVisible();
+  const leaf = drawer(page).getByRole("treeitem", { name: "onerror" });
+  await leaf.first().hover();
+  await drawer(page)
+    .getByRole("button", { name: /^More for data/ })
+    .click();
+  await expect(page.getByRole("menu")).toContainText("<script>");
+  await page.keyboard.press("Escape");
+  await expect(drawer(page).getByRole("list", { name: /Events around it/ })).toContainText("<script>");
   await drawer(page).getByRole("tab", { name: "Raw" }).click();
   await expect(drawer(page).getByRole("region", { name: "Data, as received" })).toContainText(
     "onerror=alert(2)",

@@ -50,7 +50,7 @@ test("the focus can be seen on every stop, and none is a trap", async ({ page, a
   await api.send({ body: `{"w":"${word}"}` });
   await page.goto(`/explore?q=${word}`);
   await openRow(page, 0);
-  await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
+  await expect(drawer(page).getByRole("tree", { name: "Data, as a tree" })).toBeVisible();
   await page.locator("body").evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
 
   const stops: string[] = [];

@@ -18,7 +18,7 @@ test("back from an event's page the list is where it was, on the same snapshot a
   await page.getByRole("grid", { name: "Events" }).evaluate((grid) => grid.scrollTo({ top: 2400 }));
   await expect(page.locator('[data-index="90"]')).toBeVisible();
   await page.locator('[data-index="90"] [data-field="time"]').click();
-  await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
+  await expect(drawer(page).getByRole("tree", { name: "Data, as a tree" })).toBeVisible();
   const before = await top(page);
   expect(before).toBeGreaterThan(2000);
   const asked: string[] = [];
@@ -52,7 +52,7 @@ test("a link to an event behind the first page finds its row, and one outside th
     });
   }).toPass();
   await page.keyboard.press("Enter");
-  await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
+  await expect(drawer(page).getByRole("tree", { name: "Data, as a tree" })).toBeVisible();
   const url = page.url();
 
   await page.goto("about:blank");

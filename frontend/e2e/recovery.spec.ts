@@ -36,7 +36,7 @@ test("an event opened while the server is down says so in its place, and comes w
   await expect(rows(page)).toHaveCount(1);
   await page.unroute(everything);
   // Nobody asks.
-  await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toContainText(word);
+  await expect(drawer(page).getByRole("tree", { name: "Data, as a tree" })).toContainText(word);
 });
 
 test("a part of the app that cannot be loaded leaves the rest, and is tried again", async ({ page }) => {
@@ -96,7 +96,7 @@ test("the first search and an event without an answer are given up too", async (
   await expect(drawer(page).getByText("Reading the event was cancelled.")).toBeVisible();
   await page.unroute(/\/v1\/events\//);
   await drawer(page).getByRole("button", { name: "Try again" }).click();
-  await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toContainText(word);
+  await expect(drawer(page).getByRole("tree", { name: "Data, as a tree" })).toContainText(word);
   await page.keyboard.press("Escape");
   await expect(drawer(page)).toBeHidden();
 });

@@ -3,9 +3,11 @@
 import { signInAll } from "./people.ts";
 import { startDemo } from "./program.ts";
 
+const traceUrl = "https://traces.example.com/trace/{traceId}?from=oriel";
+
 export default async function start(): Promise<() => Promise<void>> {
   const running = process.env.ORIEL_E2E_DEMO;
-  const program = running ? undefined : await startDemo();
+  const program = running ? undefined : await startDemo({ ORIEL_TRACE_URL: traceUrl });
   const demo = running ?? program?.demo ?? "";
   try {
     const { folder, remove } = await signInAll(demo);

@@ -56,7 +56,7 @@ test("nothing moves as results, errors and events come and go", async ({ page, a
   await expect(rows(page).first()).toBeVisible();
   await page.keyboard.press("j");
   await page.keyboard.press("Enter");
-  await expect(drawer(page).getByRole("region", { name: "Data, printed" })).toBeVisible();
+  await expect(drawer(page).getByRole("tree", { name: "Data, as a tree" })).toBeVisible();
   await page.keyboard.press("j");
   await page.keyboard.press("Escape");
   await page.getByLabel("Words to find").fill("(x");

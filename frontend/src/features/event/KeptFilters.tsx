@@ -13,10 +13,12 @@ export function KeptFilters({
   onTurn: (index: number) => void;
 }) {
   return (
-    <ul aria-label="Filters of the search" className="flex flex-wrap gap-1.5 px-4 pb-2">
+    <ul aria-label="Filters of the search" className="flex flex-wrap items-center gap-1.5 px-4 pb-2">
+      <li className="t-12 text-ink-3">Filters of the search:</li>
       {filters.map((filter, index) => {
         const active = on.includes(filter);
-        const text = asQuery(filter);
+        // The words of the query stand as they were typed.
+        const text = filter.field === "q" && !filter.negated ? (filter.values[0] ?? "") : asQuery(filter);
         return (
           <li key={text} className="max-w-full min-w-0">
             <button

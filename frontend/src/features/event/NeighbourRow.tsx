@@ -52,8 +52,8 @@ export function NeighbourRow({
     </>
   );
   const columns = wide
-    ? "grid-cols-[104px_14px_minmax(0,2fr)_minmax(0,3fr)_auto]"
-    : "grid-cols-[96px_14px_minmax(0,1fr)_auto]";
+    ? "grid-cols-[104px_14px_minmax(0,2fr)_minmax(0,3fr)_72px]"
+    : "grid-cols-[96px_14px_minmax(0,1fr)_72px]";
   const look = `grid h-10 items-center gap-2 px-4 mono-12 wide:h-7 ${columns}`;
   if (anchor) {
     return (

@@ -63,7 +63,7 @@ export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
     <div
       {...role}
       id={id}
-      className={`absolute inset-x-0 top-0 flex items-center pr-1 pl-2 whitespace-pre hover:bg-hover ${
+      className={`absolute inset-x-0.5 top-0 flex items-center pr-1 pl-2 whitespace-pre hover:bg-hover ${
         current ? "bg-hover group-focus/tree:bg-accent-tint" : ""
       } ${container ? "cursor-default" : ""}`}
       style={{ height, transform: `translateY(${top}px)` }}
