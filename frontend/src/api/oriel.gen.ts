@@ -1880,9 +1880,7 @@ export const getListEventsUrl = (params?: ListEventsParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2030,9 +2028,7 @@ export const getCountEventsUrl = (params?: CountEventsParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2070,9 +2066,7 @@ export const getGetFacetsUrl = (params?: GetFacetsParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!","field"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2111,9 +2105,7 @@ export const getGetHistogramUrl = (params?: GetHistogramParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2152,9 +2144,7 @@ export const getListFieldsUrl = (params?: ListFieldsParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2222,9 +2212,7 @@ export const getExportEventsUrl = (params?: ExportEventsParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!","columns"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2331,9 +2319,7 @@ export const getGetEventContextUrl = (event: string,
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2727,9 +2713,7 @@ export const getListTokensUrl = (params?: ListTokensParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["state"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2843,9 +2827,7 @@ export const getListAuditEntriesUrl = (params?: ListAuditEntriesParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["actor","action","target","outcome"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });
@@ -2882,9 +2864,7 @@ export const getExportAuditEntriesUrl = (params?: ExportAuditEntriesParams,) => 
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["actor","action","target","outcome"];
-
-    if (Array.isArray(value) && explodeParameters.includes(key)) {
+    if (Array.isArray(value)) {
       value.forEach((v) => {
         normalizedParams.append(key, v === null ? 'null' : String(v));
       });

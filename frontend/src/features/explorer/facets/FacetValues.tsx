@@ -40,7 +40,7 @@ export function FacetValues({
   onToggle,
   onAction,
   onCopy,
-  columns = 25,
+  columns = 23,
   menu,
 }: FacetValuesProps) {
   const list = useRef<HTMLUListElement>(null);
