@@ -98,6 +98,19 @@ export class Api {
     await this.readable(last);
   }
 
+  /** How many events of the last day a filter finds, which must be a number that is exact. */
+  async count(params: Readonly<Record<string, string | readonly string[] | undefined>>): Promise<number> {
+    const query = new URLSearchParams();
+    for (const [name, values] of Object.entries(params)) {
+      for (const value of [values ?? []].flat()) query.append(name, value);
+    }
+    const answer = await fetch(`${this.demo.url}/v1/events:count?${query}`, this.reading);
+    expect(answer.status, await answer.clone().text()).toBe(200);
+    const { value, relation } = (await answer.json()) as { value: number; relation: string };
+    expect(relation).toBe("exact");
+    return value;
+  }
+
   private async readable(name: string): Promise<void> {
     await expect
       .poll(async () => (await fetch(`${this.demo.url}/v1/${name}`, this.reading)).status, {

@@ -1,4 +1,5 @@
 // What is asked of the events: the query bar, the chips, the window and the zone of every time.
+import AxeBuilder from "@axe-core/playwright";
 import type { Page } from "@playwright/test";
 import { expect, rows, settled, test, uniqueWord } from "./fixtures.ts";
 
@@ -238,3 +239,33 @@ test("one zone rules every time that is shown, and is in the address", async ({ 
   await page.getByRole("button", { name: "Use" }).click();
   await expect(rows(page).first()).toContainText(at("America/St_Johns"));
 });
+
+for (const theme of ["dark", "light"] as const) {
+  test(`what opens over the page is accessible, ${theme}`, async ({ page }) => {
+    await page.emulateMedia({ colorScheme: theme, reducedMotion: "reduce" });
+    const check = async () => {
+      const { violations } = await new AxeBuilder({ page })
+        .include("[role=search]")
+        .include("[role=toolbar]")
+        .analyze();
+      expect(violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)).toEqual([]);
+    };
+    await page.goto("/explore?subject!=x&off=tag=hot&data.v=null&q!=noise&pin=tag&sauce=x&arrivedFrom=-1h");
+    await settled(page);
+    await bar(page).fill("sev");
+    await expect(suggestions(page)).toBeVisible();
+    await page.keyboard.press("ArrowDown");
+    await check();
+    await bar(page).fill("tyep:x");
+    await page.keyboard.press("Enter");
+    await expect(page.getByText("Character 1:")).toBeVisible();
+    await check();
+    await chip(page, "data.v is null").click();
+    await expect(page.getByRole("combobox", { name: "Field" })).toBeVisible();
+    await check();
+    await page.keyboard.press("Escape");
+    await page.getByRole("button", { name: /^Last 24 hours/ }).click();
+    await page.getByRole("button", { name: "Named…" }).click();
+    await check();
+  });
+}

@@ -96,7 +96,7 @@ test("a query that is not understood says where, and the last results stay", asy
   await api.send({ body: `{"w":"${word}"}` });
   await page.goto(`/explore?q=${word}`);
   await expect(rows(page)).toHaveCount(1);
-  await page.getByLabel("Words to find").fill("type:x (a OR b)");
+  await page.getByLabel("Words to find").fill("tyep:x (a OR b)");
   await page.keyboard.press("Enter");
   const alert = page.getByRole("alert");
   await expect(alert).toContainText("character 1");

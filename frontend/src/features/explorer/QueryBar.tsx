@@ -161,7 +161,12 @@ export function QueryBar({
         {edited ? (
           <>
             <Badge look="warning">not applied</Badge>
-            <button type="submit" className="rounded-1" title="Run the query" aria-label="Run the query">
+            <button
+              type="submit"
+              className="rounded-1"
+              title="Run the query"
+              aria-label="Enter: run the query"
+            >
               <Kbd>Enter</Kbd>
             </button>
           </>

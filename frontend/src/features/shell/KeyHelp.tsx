@@ -3,28 +3,73 @@ import { useEffect, useId, useRef } from "react";
 import { Button, Kbd } from "#/ui/controls.tsx";
 import { useKeysSwitch } from "#/ui/keys.tsx";
 
-/** Of the search page; the other pages have none of their own. */
-const keys: readonly { what: string; keys: readonly string[] }[] = [
-  { what: "Search", keys: ["/"] },
-  { what: "Run the query", keys: ["Enter"] },
-  { what: "Time window", keys: ["d"] },
-  { what: "New snapshot", keys: ["r"] },
-  { what: "Next, previous row", keys: ["j", "k"] },
-  { what: "Previous, next cell", keys: ["←", "→"] },
-  { what: "Open row", keys: ["Enter"] },
-  { what: "Close event", keys: ["Esc"] },
-  { what: "Include the cell's value", keys: ["+"] },
-  { what: "Exclude it", keys: ["-"] },
-  { what: "Only it", keys: ["o"] },
-  { what: "Copy it", keys: ["c"] },
-  { what: "First, last row", keys: ["Home", "End"] },
+interface Group {
+  readonly name: string;
+  readonly keys: readonly { readonly what: string; readonly keys: readonly string[] }[];
+}
+
+/** Of the search page. */
+const groups: readonly Group[] = [
+  {
+    name: "Query and time",
+    keys: [
+      { what: "Search", keys: ["/"] },
+      { what: "Run the query", keys: ["Enter"] },
+      { what: "Take the suggestion", keys: ["Tab"] },
+      { what: "Choose another", keys: ["↓", "↑"] },
+      { what: "Show suggestions", keys: ["Ctrl Space"] },
+      { what: "Earlier, later query", keys: ["↑", "↓"] },
+      { what: "Take back, leave", keys: ["Esc"] },
+      { what: "Time window", keys: ["d"] },
+      { what: "New snapshot", keys: ["r"] },
+    ],
+  },
+  {
+    name: "Rows",
+    keys: [
+      { what: "Next, previous row", keys: ["j", "k"] },
+      { what: "First, last row", keys: ["Home", "End"] },
+      { what: "Previous, next cell", keys: ["←", "→"] },
+      { what: "Open row", keys: ["Enter"] },
+      { what: "Close event", keys: ["Esc"] },
+      { what: "Include the cell's value", keys: ["+"] },
+      { what: "Exclude it", keys: ["-"] },
+      { what: "Only it", keys: ["o"] },
+      { what: "Copy it", keys: ["c"] },
+    ],
+  },
+  {
+    name: "A filter that has the focus",
+    keys: [
+      { what: "Change", keys: ["Enter"] },
+      { what: "Negate", keys: ["n"] },
+      { what: "Disable, enable", keys: ["Space"] },
+      { what: "Pin across searches", keys: ["p"] },
+      { what: "Copy as query", keys: ["c"] },
+      { what: "Remove", keys: ["Del"] },
+      { what: "Add a filter, from anywhere", keys: ["Alt F"] },
+    ],
+  },
 ];
 
-const everywhere: typeof keys = [{ what: "All keys", keys: ["?"] }];
+const tree: Group = {
+  name: "The tree of an event's data",
+  keys: [
+    { what: "Next, previous line", keys: ["↓", "↑"] },
+    { what: "Open, close a part", keys: ["→", "←"] },
+    { what: "All actions on a value", keys: ["Enter"] },
+    { what: "Include, exclude, only", keys: ["+", "-", "o"] },
+    { what: "Copy the value", keys: ["c"] },
+  ],
+};
+
+const everywhere: Group = { name: "Everywhere", keys: [{ what: "All keys", keys: ["?"] }] };
 
 export function KeyHelp({ onClose }: { onClose: () => void }) {
-  const searching = useRouterState({ select: ({ location }) => location.pathname === "/explore" });
-  const shown = searching ? [...keys, ...everywhere] : everywhere;
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  const searching = path === "/explore";
+  const withData = searching || path.startsWith("/events/");
+  const shown = [...(searching ? groups : []), ...(withData ? [tree] : []), everywhere];
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
   const { on, setOn } = useKeysSwitch();
@@ -36,24 +81,31 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
       ref={dialog}
       onClose={onClose}
       aria-labelledby={title}
-      className="m-auto w-140 max-w-[calc(100vw-32px)] rounded-4 bg-raised text-ink shadow-pop backdrop:bg-scrim"
+      className="m-auto max-h-[calc(100dvh-32px)] w-160 max-w-[calc(100vw-32px)] rounded-4 bg-raised text-ink shadow-pop backdrop:bg-scrim"
     >
       <h2 id={title} className="px-5 pt-4 t-16">
         Keyboard
       </h2>
-      <dl className="grid gap-x-8 gap-y-1 px-5 py-3 t-12 wide:grid-cols-2">
-        {shown.map((entry) => (
-          <div key={entry.what} className="flex h-6 items-center gap-1">
-            <dt className="flex-1 text-ink-2">{entry.what}</dt>
-            {entry.keys.map((key) => (
-              <dd key={key}>
-                <Kbd>{key}</Kbd>
-              </dd>
-            ))}
-          </div>
+      <div className={`gap-x-8 px-5 py-3 t-12 ${searching ? "wide:columns-2" : ""}`}>
+        {shown.map(({ name, keys }) => (
+          <section key={name} aria-label={name} className="mb-3 break-inside-avoid">
+            <h3 className="mb-1 font-semibold">{name}</h3>
+            <dl>
+              {keys.map((entry) => (
+                <div key={entry.what} className="flex h-6 items-center gap-1">
+                  <dt className="flex-1 text-ink-2">{entry.what}</dt>
+                  {entry.keys.map((key) => (
+                    <dd key={key}>
+                      <Kbd>{key}</Kbd>
+                    </dd>
+                  ))}
+                </div>
+              ))}
+            </dl>
+          </section>
         ))}
-      </dl>
-      {!searching && (
+      </div>
+      {!withData && (
         <p className="px-5 pb-3 t-12 text-ink-3">This page has no keys of its own; the search has.</p>
       )}
       <footer className="flex items-center gap-2 border-t border-line px-5 py-3 t-12">
