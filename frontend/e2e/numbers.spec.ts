@@ -281,11 +281,12 @@ test("a field of the data is found, its statistics say of how many events, and i
   await counted(page);
   await fields(page).getByRole("searchbox", { name: "Find a field or value" }).fill("data.n");
   const field = fields(page).getByRole("button", { name: "data.n", exact: true });
+  const panel = page.getByRole("dialog", { name: "Statistics of data.n" });
   await field.click();
+  await expect(panel).toBeFocused();
   await page.keyboard.press("Escape");
   await expect(field).toBeFocused();
   await field.click();
-  const panel = page.getByRole("dialog", { name: "Statistics of data.n" });
   await expect(panel).toContainText("Of all 6 events of the search.");
   await expect(panel.getByRole("definition").filter({ hasText: "number" })).toBeVisible();
   await expect(panel).toContainText("Largest number5");
