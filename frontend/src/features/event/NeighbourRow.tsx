@@ -4,6 +4,7 @@ import { formatQuery, type OpenEvent, type Surrounding } from "#/lib/search.ts";
 import { summarise } from "#/lib/summary.ts";
 import { dateAndTime, lag, shortDay, timeOfDay } from "#/lib/time.ts";
 import { elideMiddle } from "#/lib/visible.ts";
+import { useNarrow } from "#/ui/narrow.ts";
 import { SeverityMark } from "#/ui/severity.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
@@ -26,6 +27,9 @@ export function NeighbourRow({
   onOpen: (event: OpenEvent) => void;
 }) {
   const zone = useZone();
+  const narrow = useNarrow();
+  // Both ends of a type in sight: what is cut at its end looks like its neighbours.
+  const columns = wide ? 32 : narrow ? 20 : 26;
   const open = { name: shortName(event.name), time: event.occurredAt };
   const day = shortDay(event.occurredAt, zone);
   const otherDay = day !== shortDay(detail.event.occurredAt, zone);
@@ -39,7 +43,7 @@ export function NeighbourRow({
         {event.severity && <span className="sr-only">{event.severity}</span>}
       </span>
       <span className="min-w-0 cut" title={event.type}>
-        <Visible text={elideMiddle(event.type, wide ? 44 : 30)} />
+        <Visible text={elideMiddle(event.type, columns)} />
       </span>
       {wide && <Apart event={event} by={by} />}
       <span className="text-right whitespace-nowrap text-ink-3">
@@ -51,10 +55,10 @@ export function NeighbourRow({
       </span>
     </>
   );
-  const columns = wide
+  const grid = wide
     ? "grid-cols-[104px_14px_minmax(0,2fr)_minmax(0,3fr)_72px]"
     : "grid-cols-[96px_14px_minmax(0,1fr)_72px]";
-  const look = `grid h-10 items-center gap-2 px-4 mono-12 wide:h-7 ${columns}`;
+  const look = `grid h-10 items-center gap-2 px-4 mono-12 wide:h-7 ${grid}`;
   if (anchor) {
     return (
       <li aria-current="true" className={`${look} border-l-2 border-accent bg-accent-tint pl-3.5`}>

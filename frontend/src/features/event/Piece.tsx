@@ -24,10 +24,13 @@ export function Piece({
   fragment,
   slice,
   onMore,
+  inTree = false,
 }: {
   fragment: Fragment;
   slice: CodeDocument["slice"];
   onMore?: ((line: number) => void) | undefined;
+  /** A tree has nothing but items: what else can be pressed is in the menu of its item as well. */
+  inTree?: boolean;
 }) {
   const { kind, text, start, units } = fragment;
   if (kind === "duplicate") {
@@ -48,6 +51,18 @@ export function Piece({
         <Badge look="outline" title="A double cannot hold this number; it is shown as received.">
           {text}
         </Badge>
+      </span>
+    );
+  }
+  if (kind === "more" && inTree) {
+    return (
+      // biome-ignore lint/a11y/noStaticElementInteractions: the menu of the item has it as well
+      // biome-ignore lint/a11y/useKeyWithClickEvents: as above
+      <span
+        className="ml-2 t-12 text-accent underline underline-offset-2 select-none"
+        onClick={() => onMore?.(units)}
+      >
+        {text}
       </span>
     );
   }

@@ -44,7 +44,6 @@ export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
         role: "treeitem",
         "aria-level": depth + 1,
         "aria-selected": current,
-        "aria-labelledby": `${id}-text`,
         ...(row.line !== root && {
           "aria-posinset": line.ordinal + 1,
           "aria-setsize": layout.members(line.parent),
@@ -70,10 +69,7 @@ export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
       onPointerEnter={() => props.onHover(row.line)}
       onClick={toggle}
     >
-      <span
-        id={row.starts ? `${id}-text` : undefined}
-        className="flex min-w-0 flex-1 items-center overflow-hidden"
-      >
+      <span className="flex min-w-0 flex-1 items-center overflow-hidden">
         <span className="flex-none" style={{ width: `${indent}ch` }} />
         <span className="grid w-4 flex-none place-items-center text-ink-3">
           {container && row.starts && <Icon name={opened ? "down" : "right"} small />}
@@ -83,7 +79,7 @@ export const TreeRowView = memo(function TreeRowView(props: TreeRowProps) {
         )}
         {fragments(props, line).map((fragment, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a row's fragments never move
-          <Piece key={index} fragment={fragment} slice={slice} onMore={state.showWhole} />
+          <Piece key={index} fragment={fragment} slice={slice} onMore={state.showWhole} inTree />
         ))}
       </span>
       {hot && <RowActions {...props} line={line} />}
@@ -147,7 +143,12 @@ function RowActions({
 }: TreeRowProps & { line: JsonLine }) {
   const { path, copied, search, why } = leafOf(text, layout, row.line, unsearchable);
   const source = () => onCopy(sourceOf(text, layout, row.line), "the value as received");
+  const cutShort =
+    shownEnd(text, line, state.whole.has(row.line)) < line.valueEnd && line.kind === LineKind.string;
   const copies: MenuItem[] = [
+    ...(cutShort
+      ? [{ label: "Show all of it", icon: "down" as const, onSelect: () => state.showWhole(row.line) }]
+      : []),
     { label: "Copy as received", icon: "copy", onSelect: source },
     { label: "Copy path", icon: "copy", hint: "", onSelect: () => onCopy(path, "the path") },
   ];
