@@ -96,7 +96,8 @@ func (s *fieldStats) add(e *sampled) {
 	for i := 0; i+2 < len(e.attributes); i += 3 {
 		s.other(query.Field{Kind: query.Extension, Name: e.attributes[i]}, e.attributes[i+2], e)
 	}
-	if json, _ := cloudevents.Claims(e.contentType, e.flags); json && len(e.data) > 0 && utf8.Valid(e.data) {
+	json, _ := cloudevents.Claims(e.contentType, e.flags)
+	if json && len(e.data) > 0 && e.flags&cloudevents.FlagDataInvalid == 0 && utf8.Valid(e.data) {
 		s.stack, s.at = s.stack[:0], 0
 		s.reader.Read(e.data, &fieldVisitor{s, e})
 	}

@@ -77,7 +77,7 @@ func (h *histogram) run(ctx context.Context) error {
 	return h.partly(ctx, found)
 }
 
-// choose finds the window, the interval and the buckets. A window that begins before there can be events is
+// choose finds the window, and its buckets. A window that begins before there can be events is
 // taken from there, and one without an end ends with what there is.
 func (h *histogram) choose(ctx context.Context) error {
 	h.window = run{h.view.window.From.Micros, h.view.window.Until.Micros}
@@ -94,10 +94,15 @@ func (h *histogram) choose(ctx context.Context) error {
 		h.window.until = end
 	}
 	h.window.until = max(h.window.until, h.window.from+1)
+	return h.buckets()
+}
+
+// buckets finds the interval and the buckets of the window.
+func (h *histogram) buckets() error {
 	from, until := time.UnixMicro(h.window.from), time.UnixMicro(h.window.until)
 	units := ladder()
 	if h.ask.interval != nil {
-		units, h.ask.buckets = []interval{*h.ask.interval}, maxBuckets
+		units = []interval{*h.ask.interval}
 	}
 	for i, unit := range units {
 		most := h.ask.buckets
