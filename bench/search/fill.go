@@ -186,7 +186,7 @@ func (f *filling) publish(ctx context.Context, cl *kgo.Client, n int) error {
 	total := f.events + f.hooks
 	failed := make(chan error, 1)
 	for i := range total {
-		at := f.from.Add(time.Duration(n) * length).Add(length * time.Duration(i) / time.Duration(total))
+		at := f.from.Add(time.Duration(n) * length).Add(length / time.Duration(total) * time.Duration(i))
 		at = at.Add(-time.Duration(rng.Int64N(int64(late)))).Truncate(time.Microsecond)
 		var e events.Event
 		if (i+1)*f.hooks/total > i*f.hooks/total {
