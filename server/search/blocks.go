@@ -72,7 +72,11 @@ func (ses *session) blocks(ctx context.Context, keys [][]int64, reserved []int64
 			sets[i] = append(sets[i], add(hash))
 		}
 	}
-	rows, err := ses.Query(ctx, `SELECT b.day, b.log, b.partition, b.version, b.from_commit, b.base_offset, b.rows, k.n::integer - 1,
+	q, err := ses.once(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := q.Query(ctx, `SELECT b.day, b.log, b.partition, b.version, b.from_commit, b.base_offset, b.rows, k.n::integer - 1,
 	       substr(b.keys, 1 + 512 * ((k.key * b.buckets) >> 28)::integer, 1024)
 	  FROM event_block b CROSS JOIN unnest($1::bigint[]) WITH ORDINALITY AS k (key, n)
 	 WHERE b.day >= $2 AND b.day < $3
@@ -235,7 +239,11 @@ func (ses *session) readParts(ctx context.Context, column string, parts []part, 
 	if column == "places" {
 		sql = readPlaces
 	}
-	rows, err := ses.Query(ctx, sql, days, logs, partitions, versions, commits, from, length)
+	q, err := ses.once(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := q.Query(ctx, sql, days, logs, partitions, versions, commits, from, length)
 	if err != nil {
 		return fmt.Errorf("read %s of blocks: %w", column, err)
 	}

@@ -183,7 +183,7 @@ type condition struct {
 // condition compiles a filter for statements that count. It asks for rows over the lexicon's bound, of which
 // SQL knows no words: where the window has some, words are not exact.
 func (s *Service) condition(ctx context.Context, ses *session, where query.And, v *view) (condition, error) {
-	f, err := s.loadFacts(ctx, ses, where)
+	f, err := s.loadFacts(ctx, ses.prepared(), where)
 	if err != nil {
 		return condition{}, err
 	}
