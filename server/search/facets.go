@@ -100,7 +100,14 @@ func (c *facetCounter) rolled(ctx context.Context, where query.And, fields []que
 	}
 	read := c.rolledView(c.view)
 	read.dimensions = dimensions
-	rows, err := readRollups(ctx, c.ses, read)
+	var rows []rollupRow
+	err := c.ses.try(ctx, c.limits.counting, c.limits.statement, func() (err error) {
+		rows, err = readRollups(ctx, c.ses, read)
+		return err
+	})
+	if cancelled(err) { // there are fields of very many values: a sample tells more than nothing
+		return fields, nil
+	}
 	if ok, err := servedByRollups(c.view, err); !ok {
 		return fields, err
 	}

@@ -316,3 +316,23 @@ func TestFiltersThatRollupsAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestFacetsThatTakeTooLongAreASample(t *testing.T) {
+	t.Parallel()
+	st := newStore(t)
+	st.mixed(rand.New(rand.NewPCG(7, 7)), 100, 1)
+	// The rollups cannot be read while somebody has them for himself.
+	tx, err := st.pool.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tx.Rollback(t.Context()) //nolint:errcheck // nothing was written
+	if _, err := tx.Exec(t.Context(), "LOCK TABLE rollup_day"); err != nil {
+		t.Fatal(err)
+	}
+	st.svc.limits.counting, st.svc.limits.set = 50*time.Millisecond, 40
+	f := st.facet(t, "field", "type", "from", "-3d")
+	if f.Relation != IsSampled || f.Sample != 40 {
+		t.Errorf("%s of %d", f.Relation, f.Sample)
+	}
+}
