@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"oriel/server/db"
 )
 
 // plan is what EXPLAIN says.
@@ -16,15 +18,20 @@ type plan string
 // explain plans a statement as a search does: for the values it carries.
 func (st *store) explain(t *testing.T, sql string, args []any) plan {
 	t.Helper()
-	rows, err := st.pool.Query(context.Background(), "EXPLAIN "+sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	p, err := explainOn(context.Background(), st.pool, sql, args)
 	if err != nil {
 		t.Fatalf("explain: %v", err)
+	}
+	return p
+}
+
+func explainOn(ctx context.Context, q db.DBTX, sql string, args []any) (plan, error) {
+	rows, err := q.Query(ctx, "EXPLAIN "+sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	if err != nil {
+		return "", err
 	}
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatalf("explain: %v", err)
-	}
-	return plan(strings.Join(lines, "\n"))
+	return plan(strings.Join(lines, "\n")), err
 }
 
 // parentIndexes is the index on event that each partition's index belongs to.
