@@ -143,6 +143,9 @@ func gather(of *blockHits, sets [][]int, hits []block.Hit) *blockHits {
 
 // places reads where the rows of some blocks are that have one key of each set.
 func (ses *session) places(ctx context.Context, blocks []*blockHits) ([]key, error) {
+	for _, b := range blocks {
+		b.narrow()
+	}
 	if err := ses.readLists(ctx, blocks); err != nil {
 		return nil, err
 	}
@@ -176,6 +179,12 @@ func (ses *session) places(ctx context.Context, blocks []*blockHits) ([]key, err
 		return nil
 	})
 	return out, err
+}
+
+// narrow forgets what is not worth reading: sets of very many rows beside one of few leave out hardly any of those.
+func (b *blockHits) narrow() {
+	few := b.atMost()
+	b.sets = slices.DeleteFunc(b.sets, func(k keyHits) bool { return k.atMost() > 16*few+1_000 })
 }
 
 // together is the ordinals that every set has, in order.
