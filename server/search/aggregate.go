@@ -54,7 +54,9 @@ func (s *Service) Facets(ctx context.Context, params url.Values) (*Facets, error
 // facetFields is every field that events are counted by.
 func (s *Service) facetFields() []query.Field {
 	out := []query.Field{
-		{Kind: query.Attribute, Name: "type"}, {Kind: query.Attribute, Name: "source"}, {Kind: query.Severity},
+		{Kind: query.Attribute, Name: "type"},
+		{Kind: query.Attribute, Name: "source"},
+		{Kind: query.Severity},
 		{Kind: query.Attribute, Name: "subject"},
 	}
 	for _, name := range s.schema.Facets {
