@@ -101,8 +101,10 @@ func (ses *session) blocks(ctx context.Context, keys [][]int64, reserved []int64
 		}
 	}
 	var next blockHits
-	_, err = pgx.ForEachRow(rows, []any{&next.day, &next.log, &next.partition, &next.version, &next.fromCommit,
-		&next.baseOffset, &next.rows, &n, &pages}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{
+		&next.day, &next.log, &next.partition, &next.version, &next.fromCommit,
+		&next.baseOffset, &next.rows, &n, &pages,
+	}, func() error {
 		if next.blockID != of {
 			flush()
 			of, at = next.blockID, next

@@ -21,8 +21,14 @@ func payload(path string) query.Field   { return query.Field{Kind: query.Data, N
 func genField() *rapid.Generator[query.Field] {
 	return rapid.SampledFrom([]query.Field{
 		attribute("type"), attribute("source"), attribute("subject"), attribute("id"), attribute("datacontenttype"), attribute("dataschema"),
-		{Kind: query.Severity}, {Kind: query.Facet, Name: "room"}, {Kind: query.Facet, Name: "tag"}, {Kind: query.Facet, Name: "device"},
-		{Kind: query.Trace}, {Kind: query.Extension, Name: "zone"}, {Kind: query.Extension, Name: "n"}, {Kind: query.Extension, Name: "no"},
+		{Kind: query.Severity},
+		{Kind: query.Facet, Name: "room"},
+		{Kind: query.Facet, Name: "tag"},
+		{Kind: query.Facet, Name: "device"},
+		{Kind: query.Trace},
+		{Kind: query.Extension, Name: "zone"},
+		{Kind: query.Extension, Name: "n"},
+		{Kind: query.Extension, Name: "no"},
 		payload(""), payload("note"), payload("n"), payload("tags"), payload("tags[*]"), payload("tags[0]"), payload("room"),
 		payload("gone"), payload("gone.deep"), payload("absent"), payload(`"a.80123456789"`),
 	})

@@ -96,7 +96,7 @@ func carrying(clauses [][]int64) func(compiler) string {
 		for i, hashes := range clauses {
 			parts[i] = c.carries(hashes, c.facts.reserved)
 		}
-		return join(" AND ", parts...)
+		return join(parts...)
 	}
 }
 
@@ -129,7 +129,7 @@ func (f *facts) together(nodes query.And) route {
 			for i, w := range words {
 				parts[i] = w(c)
 			}
-			return join(" AND ", parts...)
+			return join(parts...)
 		}}}
 	}
 	return mixed

@@ -64,10 +64,11 @@ const (
 func (q *question) compile(f *facts) (sql string, args []any) {
 	s := &statement{}
 	c := compiler{s, f}
-	order, source := newestFirst, ""
+	order := newestFirst
 	if q.backward {
 		order = oldestFirst
 	}
+	var source string
 	if q.origin == fromPlaces {
 		source = s.at(q.places, eventColumns)
 	} else {
@@ -77,7 +78,7 @@ func (q *question) compile(f *facts) (sql string, args []any) {
 		}
 	}
 	inside := s.inside(q.view.upper)
-	filter := join(" AND ", c.compile(q.where).sql, s.arrived(q.view))
+	filter := join(c.compile(q.where).sql, s.arrived(q.view))
 	hit := always
 	switch {
 	case q.origin != fromPlanner:
