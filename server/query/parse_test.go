@@ -130,6 +130,7 @@ func TestWhatAQueryMeans(t *testing.T) {
 		"room:kitchen device:pre*":               "device:pre* room:kitchen",
 		"room:AND":                               `room:"AND"`,
 		`type~"declin" ext.a~"x"`:                `type~"declin" ext.a~"x"`,
+		`type~declin backup~1 data.x~a*b`:        `"backup~1" type~"declin" data.x~"a*b"`,
 		"ext.retry>3 ext.retry<=-1.5e3":          "ext.retry<=-1.5e3 ext.retry>3",
 		"trace:4BF92F3577B34DA6A3CE929D0E0E4736": "trace:4bf92f3577b34da6a3ce929d0e0e4736",
 		"trace:4BF9*":                            "trace:4bf9*",
