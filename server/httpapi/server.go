@@ -42,9 +42,10 @@ type Config struct {
 	Version string
 	Topic   string
 
-	Name     string // of this installation; empty: none
-	Provider string // what the sign-in button calls the identity provider
-	Contact  string // whom to ask for a role; empty: nobody is named
+	Name     string   // of this installation; empty: none
+	Facets   []string // names of the facet fields
+	Provider string   // what the sign-in button calls the identity provider
+	Contact  string   // whom to ask for a role; empty: nobody is named
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix

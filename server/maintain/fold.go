@@ -22,7 +22,7 @@ const foldSpan = `
 WITH d AS MATERIALIZED (
     SELECT date_trunc('hour', e.occurred_at, 'UTC') AS bucket, d.dimension, d.value, count(*) AS n,
            count(*) FILTER (WHERE e.severity >= 6) AS errors
-      FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d
+      FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d
      WHERE e.log = $1 AND e.partition = $2 AND e.commit > $3 AND e.commit <= $4
      GROUP BY 1, 2, 3
 ), days AS (

@@ -39,7 +39,7 @@ func reserved() []string {
 	return []string{
 		"severity", "trace", "time", "data", "ext", "extension", "q", "v", "from", "until",
 		"snapshot", "field", "limit", "contains", "zone", "buckets", "interval", "text", "position", "format", "columns",
-		"by", "before", "after", "none",
+		"by", "before", "after",
 		"http", "https", "urn", "mailto", "tel", "arn",
 	}
 }

@@ -287,7 +287,8 @@ func TestAFacetFieldComesFromTheConfiguration(t *testing.T) {
 	if want := Node(Or{Word{"room:7"}, Equal{Field{Facet, "ward"}, "7", false}}); !reflect.DeepEqual(n, want) {
 		t.Errorf("%#v", n)
 	}
-	for name, ok := range map[string]bool{"ward": true, "w2_x-y": true, "type": false, "from": false, "Ward": false, "": false, "urn": false, "a.b": false, "data": false} {
+	for name, ok := range map[string]bool{"ward": true, "w2_x-y": true, "type": false, "from": false, "Ward": false, "": false, "urn": false, "a.b": false, "data": false,
+		"by": false, "extension": false} {
 		if err := CheckFacet(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}

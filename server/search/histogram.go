@@ -142,9 +142,9 @@ func (h *histogram) micros() []int64 {
 
 // rolled counts from the rollups.
 func (h *histogram) rolled(ctx context.Context) (bool, error) {
-	f, ok := h.view.rolledIn(h.where)
+	f, ok, err := h.ses.rolledIn(ctx, h.view, h.where)
 	if !ok {
-		return false, nil
+		return false, err
 	}
 	read := h.rolledView(h.view)
 	read.edges = h.micros()
@@ -160,6 +160,9 @@ func (h *histogram) rolled(ctx context.Context) (bool, error) {
 		d := dimensionOf(*h.ask.splitBy)
 		if d == "" || f.dimension != "" && f.dimension != d {
 			return false, nil
+		}
+		if ok, err := h.ses.counted(ctx, d); !ok {
+			return false, err
 		}
 		read.dimensions = []string{d}
 		if !read.aligned() {

@@ -207,7 +207,7 @@ func TestFiltersThatRollupsAnswer(t *testing.T) {
 		"": "any", "type=a": "type a", "type=a&type=b": "type a,b", "type!=a": "type without a", "source=x&severity=error": "source x errors",
 		"severity=warning": "severity 5,6,7,8", "severity!=error": "severity 0,1,2,3,4,5", "q=severity:info": "severity 3", "q=-severity:*": "severity 0",
 		"room=1": "room 1", "room=1&room=2": "room 1,2", "tag=a": "tag a", "severity=error": "severity 6,7,8",
-		"room!=1": "", "device=d": "", "subject=s": "", "type=a&source=b": "", "tag=a&tag=b": "", "type=a&severity=warning": "", "q=word": "", "type=a&type!=b": "",
+		"room!=1": "", "device=d": "device d", "subject=s": "", "type=a&source=b": "", "tag=a&tag=b": "", "type=a&severity=warning": "", "q=word": "", "type=a&type!=b": "",
 		"q=type:a OR source:b": "", "q=type:a*": "", "data.x=1": "", "q=type:*": "",
 	} {
 		f, violations := query.Decode(schema, pairs(params), nil, "")

@@ -245,7 +245,7 @@ func (p *rollupParts) delta(name string, r runs, of []difference) {
 		}
 		in += " AND width_bucket(e.occurred_at, " + p.param(times(bounds), "timestamptz[]") + ") % 2 = 1"
 	}
-	p.with = append(p.with, name+" AS MATERIALIZED (SELECT e.occurred_at, e.severity, e.type, e.source, e.tags, e.facets, d.weight FROM unnest("+
+	p.with = append(p.with, name+" AS MATERIALIZED (SELECT e.occurred_at, e.severity, e.type, e.source, e.tags, e.facets, e.facets_version, d.weight FROM unnest("+
 		p.param(logs, "smallint[]")+", "+p.param(partitions, "integer[]")+", "+p.param(above, "bigint[]")+", "+
 		p.param(until, "bigint[]")+", "+p.param(weights, "integer[]")+") d (log, partition, above, until, weight), LATERAL ("+
 		"SELECT * FROM event e WHERE e.log = d.log AND e.partition = d.partition AND e.commit > d.above AND e.commit <= d.until AND "+
@@ -263,7 +263,7 @@ func (p *rollupParts) rows(r run, weight string) {
 
 // counted is what the row e counts under.
 func (p *rollupParts) counted() string {
-	return "event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d WHERE " + p.chosen()
+	return "event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d WHERE " + p.chosen()
 }
 
 func (p *rollupParts) within(column string, r run) string {

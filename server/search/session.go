@@ -25,6 +25,8 @@ type session struct {
 	plan     string
 	examined int
 	planning string // how the server plans
+	// uncounted are the facets that rollups lack; nil: not read yet.
+	uncounted []string
 }
 
 // Settings of every search. The lock, taken before the rows are

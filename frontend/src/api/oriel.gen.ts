@@ -528,6 +528,8 @@ export interface Installation {
   provider?: string;
   /** Whom to ask for access. */
   contact?: string;
+  /** The names of the facet fields, which are parameters of searches. */
+  facets: string[];
 }
 
 export interface SignOutRequest {
