@@ -47,11 +47,9 @@ type analyst struct {
 
 // known is what of some stored event can be asked for.
 type known struct {
-	at                time.Time
-	source, id, kind  string
-	subject, severity string
-	refs              []string
-	request, order    string
+	at                        time.Time
+	source, id, kind, subject string
+	correlation, order        string
 }
 
 // parameters are name, value, …
@@ -187,12 +185,9 @@ func (s *stage) sample(ctx context.Context, f *filling, rng *rand.Rand, which st
 			if err := rows.Scan(&k.at, &k.source, &k.id, &k.kind, &k.subject, &data); err != nil {
 				return nil, err
 			}
-			var d struct {
-				Severity, Request, Order string
-				Refs                     []string
-			}
+			var d struct{ CorrelationID, OrderNumber string }
 			if json.Unmarshal(data, &d) == nil {
-				k.severity, k.request, k.order, k.refs = d.Severity, d.Request, d.Order, d.Refs
+				k.correlation, k.order = d.CorrelationID, d.OrderNumber
 			}
 			out = append(out, k)
 		}

@@ -77,20 +77,20 @@ func words() []question {
 func identifiers() []question {
 	list := (*analyst).list
 	return []question{
-		with("identifier that is there, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("q", `"`+a.one().request+`"`) }),
-		with("identifier's part that is there, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("q", a.one().request[24:]) }),
+		with("identifier that is there, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("q", `"`+a.one().correlation+`"`) }),
+		with("identifier's part that is there, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("q", a.one().correlation[24:]) }),
 		with("identifier that is absent, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("q", `"`+a.unheard()+`"`) }),
 		with("id of an event, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("q", a.one().id) }),
 		with("id of a webhook, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("q", `"`+a.hook().id+`"`) }),
 		with("order number of few events, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("q", `"`+a.one().order+`"`) }),
-		with("identifier at a path, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("data.request", `"`+a.one().request+`"`) }),
+		with("identifier at a path, 30 days", goalIdentifier, list, func(a *analyst) url.Values { return a.month("data.correlationId", `"`+a.one().correlation+`"`) }),
 		with("identifier that is there, its day", goalOfADay, list, func(a *analyst) url.Values {
 			k := a.one()
-			return a.day(k.at, "q", `"`+k.request+`"`)
+			return a.day(k.at, "q", `"`+k.correlation+`"`)
 		}),
 		with("identifier that is absent, one day", goalOfADay, list, func(a *analyst) url.Values { return a.day(a.middle(), "q", `"`+a.unheard()+`"`) }),
 		with("identifier or a rare word, 30 days", goalAnything, list, func(a *analyst) url.Values {
-			return a.month("q", `"`+a.one().request+`" OR `+wordRare)
+			return a.month("q", `"`+a.one().correlation+`" OR `+wordRare)
 		}),
 		{"event by its name and time", goalOfADay, func(ctx context.Context, a *analyst) (string, error) {
 			k := a.one()

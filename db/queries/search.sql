@@ -3,8 +3,9 @@
 SELECT log, partition, commits FROM checkpoint WHERE consumer = 'store' ORDER BY log, partition;
 
 -- name: EventPartitions :many
--- The day partitions of event, event_YYYYMMDD, oldest first.
-SELECT c.relname::text AS name
+-- The day partitions of event, event_YYYYMMDD, oldest first. One without a page has no row that this statement's
+-- snapshot could see.
+SELECT c.relname::text AS name, coalesce(pg_relation_size(c.oid), 0) > 0 AS filled
   FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
  WHERE i.inhparent = 'event'::regclass AND NOT i.inhdetachpending
  ORDER BY c.relname;

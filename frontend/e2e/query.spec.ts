@@ -260,6 +260,8 @@ for (const theme of ["dark", "light"] as const) {
     await page.keyboard.press("Enter");
     await expect(page.getByText("Character 1:")).toBeVisible();
     await check();
+    await page.keyboard.press("Escape");
+    await expect(page.getByText("Character 1:")).toBeHidden();
     await chip(page, "data.v is null").click();
     await expect(page.getByRole("combobox", { name: "Field" })).toBeVisible();
     await check();

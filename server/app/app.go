@@ -66,6 +66,10 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 			err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 		}
 	}()
+	fields, err := cfg.Store.FacetFields()
+	if err != nil {
+		return nil, err
+	}
 	reg := telemetry.NewRegistry(opts.Version)
 	tracing, err := telemetry.NewTracing(ctx, opts.Version, os.Getenv)
 	if err != nil {
@@ -114,7 +118,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		buried = relay.Wake
 	}
 	if cfg.HTTP.Has(config.RoleConsume) {
-		if err := a.addConsumer(ctx, cfg, kopts, buried, log, reg); err != nil {
+		if err := a.addConsumer(ctx, cfg, fields, kopts, buried, log, reg); err != nil {
 			return nil, err
 		}
 	}
@@ -123,7 +127,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 	deps := httpapi.Deps{
 		Config: httpapi.Config{
 			PublicURL: cfg.HTTP.PublicURL, Demo: opts.Demo, Version: opts.Version, Topic: cfg.Kafka.Topic,
-			Name: cfg.HTTP.Name, Provider: providerName(cfg.SignIn), Contact: cfg.SignIn.Contact,
+			Name: cfg.HTTP.Name, Facets: fields.Names(), Provider: providerName(cfg.SignIn), Contact: cfg.SignIn.Contact,
 			TraceURL: cfg.HTTP.TraceURL,
 			TrustedProxies: cfg.HTTP.TrustedProxies, Limits: httpapi.Limits(cfg.Limits),
 		},
@@ -144,13 +148,13 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 			return nil, err
 		}
 		searches := search.New(read, search.Config{
-			Retention: time.Duration(cfg.Store.Retention), Facets: facetFields(), Primary: primary,
+			Retention: time.Duration(cfg.Store.Retention), Facets: fields.Names(), Primary: primary,
 		}, log, reg)
 		deps.Search = searches
 		if primary != nil {
 			a.addStandby(searches, log)
 		}
-		deps.Saved = saved.New(pool, query.Schema{Facets: facetFields()}, reg)
+		deps.Saved = saved.New(pool, query.Schema{Facets: fields.Names()}, reg)
 		dist, err := fs.Sub(oriel.Frontend, "frontend/dist")
 		if err != nil {
 			return nil, fmt.Errorf("embedded app: %w", err)

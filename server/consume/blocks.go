@@ -2,6 +2,7 @@ package consume
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"oriel/server/block"
@@ -31,27 +32,32 @@ func (b *batch) index() {
 
 // blocksOf makes the blocks of some rows, in the order of days.
 func (b *batch) blocksOf(in func(i int) bool) ([]dayBlock, error) {
-	days := map[int64][]block.Row{}
-	last := map[int64]int64{}
+	of := make([][]block.Row, len(b.days))
+	if len(of) == 1 {
+		of[0] = make([]block.Row, 0, len(b.order))
+	}
 	for i := range b.rows {
 		if !in(i) {
 			continue
 		}
 		r := &b.rows[i]
 		day := floorDiv(r.micros, microsPerDay)
-		days[day] = append(days[day], block.Row{Micros: r.micros - day*microsPerDay, Offset: r.record.Offset, Keys: r.keys})
-		last[day] = r.record.Offset
+		n, ok := slices.BinarySearch(b.days, day)
+		if !ok {
+			return nil, fmt.Errorf("index the identifiers of offset %d: its day is none of the batch", r.record.Offset)
+		}
+		of[n] = append(of[n], block.Row{Micros: r.micros - day*microsPerDay, Offset: r.record.Offset, Keys: r.keys})
 	}
-	blocks := make([]dayBlock, 0, len(days))
-	for _, day := range b.days {
-		if len(days[day]) == 0 {
+	blocks := make([]dayBlock, 0, len(of))
+	for n, rows := range of {
+		if len(rows) == 0 {
 			continue
 		}
-		made, err := block.Build(days[day])
+		made, err := block.Build(rows)
 		if err != nil {
 			return nil, fmt.Errorf("index the identifiers of offsets %d to %d: %w", b.from, b.to, err)
 		}
-		blocks = append(blocks, dayBlock{day, last[day], made})
+		blocks = append(blocks, dayBlock{b.days[n], rows[len(rows)-1].Offset, made})
 	}
 	return blocks, nil
 }

@@ -44,7 +44,7 @@ func (r *rig) invariants() {
 		"quarters are what the rows count under": `SELECT count(*) FROM
 			(SELECT date_bin('15 minutes', e.occurred_at, '2000-01-01 00:00+00') AS bucket, e.log, e.partition, d.dimension, d.value,
 				count(*) AS n, count(*) FILTER (WHERE e.severity >= 6) AS errors
-				FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d GROUP BY 1, 2, 3, 4, 5) e
+				FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d GROUP BY 1, 2, 3, 4, 5) e
 			FULL JOIN rollup_quarter r USING (bucket, log, partition, dimension, value)
 			WHERE (e.n, e.errors) IS DISTINCT FROM (r.n, r.errors)`,
 	} {

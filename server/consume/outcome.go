@@ -54,7 +54,7 @@ func (a *attempt) judge(ctx context.Context, conn *pgxpool.Conn) error {
 		head := a.b.head(i)
 		if a.stored[i] {
 			a.tally.stored++
-			a.rollup.add(r)
+			a.rollup.add(r, a.c.facets.counted)
 		} else if pg := a.rejected[i]; pg != nil {
 			a.bury(r, fault.ReasonRejected, "PostgreSQL refused the row: "+pg.Message, pg.Code)
 		} else if w := a.winner[head]; w >= 0 {

@@ -44,7 +44,7 @@ func TestWhatWasMetBeforeIsNotInsertedAgain(t *testing.T) {
 	}
 	// What follows is fresh, and so is a row that is gone.
 	r.exec("UPDATE rollup_minute SET n = n - 1 WHERE ctid = (SELECT ctid FROM rollup_minute WHERE n > 0 LIMIT 1)")
-	r.exec(`UPDATE rollup_quarter r SET n = n - 1 FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d
+	r.exec(`UPDATE rollup_quarter r SET n = n - 1 FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d
 		WHERE e.id = 'p0-00123' AND (r.dimension, r.value) = (d.dimension, d.value) AND r.bucket = date_bin('15 minutes', e.occurred_at, '2000-01-01 00:00+00')`)
 	r.exec("DELETE FROM event WHERE id = 'p0-00123'")
 	r.rebuild()

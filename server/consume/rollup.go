@@ -52,7 +52,8 @@ type rollups struct {
 	quarters map[quarterKey]counts
 }
 
-func (s *rollups) add(r *row) {
+// add counts a row; counted are the facet fields that are dimensions.
+func (s *rollups) add(r *row, counted []string) {
 	if s.minutes == nil {
 		s.minutes, s.quarters = map[minuteKey]counts{}, map[quarterKey]counts{}
 	}
@@ -77,11 +78,10 @@ func (s *rollups) add(r *row) {
 	for _, t := range r.tags {
 		quarter(dimensionTag, t)
 	}
-	last := facetDevice
+	last := ""
 	for _, f := range r.facets {
-		// A device has as many values as there are devices: it is a filter, never a dimension.
 		name, value, _ := strings.Cut(f, "=")
-		if name == facetDevice {
+		if !slices.Contains(counted, name) {
 			continue
 		}
 		if name != last { // a field's values lie together

@@ -159,7 +159,7 @@ func (a *attempt) insertAtOnce(ctx context.Context, conn *pgxpool.Conn) error {
 	if len(a.b.order) == 0 {
 		return nil
 	}
-	a.b.stamp(a.pos, a.commit)
+	a.b.stamp(a.pos, a.commit, a.c.derived.version)
 	tag, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyEvents)
 	switch {
 	case sqlstate(err) == uniqueViolation:
@@ -180,7 +180,7 @@ func (a *attempt) insertStaged(ctx context.Context, conn *pgxpool.Conn) error {
 	if len(a.b.order) == 0 {
 		return nil
 	}
-	a.b.stamp(a.pos, a.commit)
+	a.b.stamp(a.pos, a.commit, a.c.derived.version)
 	if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyStage); err != nil {
 		return fmt.Errorf("stage the rows: %w", err)
 	}

@@ -124,26 +124,32 @@ func (q *Queries) EventAt(ctx context.Context, arg EventAtParams) (Event, error)
 }
 
 const eventPartitions = `-- name: EventPartitions :many
-SELECT c.relname::text AS name
+SELECT c.relname::text AS name, coalesce(pg_relation_size(c.oid), 0) > 0 AS filled
   FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
  WHERE i.inhparent = 'event'::regclass AND NOT i.inhdetachpending
  ORDER BY c.relname
 `
 
-// The day partitions of event, event_YYYYMMDD, oldest first.
-func (q *Queries) EventPartitions(ctx context.Context) ([]string, error) {
+type EventPartitionsRow struct {
+	Name   string
+	Filled bool
+}
+
+// The day partitions of event, event_YYYYMMDD, oldest first. One without a page has no row that this statement's
+// snapshot could see.
+func (q *Queries) EventPartitions(ctx context.Context) ([]EventPartitionsRow, error) {
 	rows, err := q.db.Query(ctx, eventPartitions)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []EventPartitionsRow
 	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
+		var i EventPartitionsRow
+		if err := rows.Scan(&i.Name, &i.Filled); err != nil {
 			return nil, err
 		}
-		items = append(items, name)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -273,6 +273,7 @@ func startPeople(t *testing.T, change ...func(*Deps)) *people {
 	p.edge = start(t, append([]func(*Deps){func(d *Deps) {
 		d.Sessions, d.Provider, d.Audit, d.TokenAdmin, d.Saved = p.desk, p.issuer, p.book, drawer{}, attic{}
 		d.Config.Name, d.Config.Provider, d.Config.Contact = "Test floor", "Example Login", "it@example.com"
+		d.Config.Facets = []string{"room", "zone"}
 	}}, change...)...)
 	return p
 }

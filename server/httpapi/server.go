@@ -42,10 +42,11 @@ type Config struct {
 	Version string
 	Topic   string
 
-	Name     string // of this installation; empty: none
-	Provider string // what the sign-in button calls the identity provider
-	Contact  string // whom to ask for a role; empty: nobody is named
-	TraceURL string // where a trace is looked at, with {traceId} in it; empty: nowhere
+	Name     string   // of this installation; empty: none
+	Facets   []string // names of the facet fields
+	Provider string   // what the sign-in button calls the identity provider
+	Contact  string   // whom to ask for a role; empty: nobody is named
+	TraceURL string   // where a trace is looked at, with {traceId} in it; empty: nowhere
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix

@@ -68,11 +68,11 @@ func TestWhatTheSignInPageShows(t *testing.T) {
 	t.Parallel()
 	p := startPeople(t, func(d *Deps) { d.Config.TraceURL = "https://traces.example.com/{traceId}" })
 	r := p.do(p.request("GET", "/v1/installation", "", "Host", "events.example.com"))
-	if string(r.body) != `{"contact":"it@example.com","demo":false,"name":"Test floor","provider":"Example Login","signIn":true,"traceUrl":"https://traces.example.com/{traceId}"}` {
+	if string(r.body) != `{"contact":"it@example.com","demo":false,"facets":["room","zone"],"name":"Test floor","provider":"Example Login","signIn":true,"traceUrl":"https://traces.example.com/{traceId}"}` {
 		t.Errorf("got %s", r.body)
 	}
 	e := start(t)
-	if r := e.do(e.request("GET", "/v1/installation", "", "Host", "events.example.com")); string(r.body) != `{"demo":false,"signIn":false}` {
+	if r := e.do(e.request("GET", "/v1/installation", "", "Host", "events.example.com")); string(r.body) != `{"demo":false,"facets":[],"signIn":false}` {
 		t.Errorf("without a provider %s", r.body)
 	}
 }

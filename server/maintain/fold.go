@@ -17,13 +17,20 @@ import (
 const foldBound = 200
 
 // foldSpan adds one partition's commits to hours and days: every dimension of the fine rollups. (sqlc does not
-// know the columns of a function.)
+// know the columns of a function.) Events are grouped by each column first, and what a group counts under is
+// asked once: to ask it of every event costs four times as much, which is a sixth of the write path.
 const foldSpan = `
-WITH d AS MATERIALIZED (
-    SELECT date_trunc('hour', e.occurred_at, 'UTC') AS bucket, d.dimension, d.value, count(*) AS n,
-           count(*) FILTER (WHERE e.severity >= 6) AS errors
-      FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d
-     WHERE e.log = $1 AND e.partition = $2 AND e.commit > $3 AND e.commit <= $4
+WITH g AS MATERIALIZED (
+    SELECT date_bin('1 hour', occurred_at, '2000-01-01 00:00+00') AS bucket, severity, type, source, tags, facets, facets_version,
+           grouping(severity, type, source, tags, facets) AS but, count(*) AS n, count(*) FILTER (WHERE severity >= 6) AS errors
+      FROM event
+     WHERE log = $1 AND partition = $2 AND commit > $3 AND commit <= $4
+     GROUP BY 1, GROUPING SETS (severity, type, source, tags, (facets, facets_version))
+), d AS MATERIALIZED (
+    SELECT g.bucket, d.dimension, d.value, sum(g.n) AS n, sum(g.errors) AS errors
+      FROM g, event_dimensions(g.severity, g.type, g.source, g.tags, g.facets, g.facets_version) d
+     WHERE g.but = CASE d.dimension WHEN 'severity' THEN b'01111'::integer WHEN 'type' THEN b'10111'::integer
+                                    WHEN 'source' THEN b'11011'::integer WHEN 'tag' THEN b'11101'::integer ELSE b'11110'::integer END
      GROUP BY 1, 2, 3
 ), days AS (
     INSERT INTO rollup_day AS r (bucket, dimension, value, n, errors)

@@ -74,7 +74,7 @@ func operatorAt(s string) string {
 			return op
 		}
 	}
-	if strings.HasPrefix(s, `~"`) {
+	if strings.HasPrefix(s, "~") {
 		return "~"
 	}
 	return ""
@@ -93,6 +93,8 @@ func (p *parser) isWord(name, op string) bool {
 		return !quotedOrGroup && (after == "" || plainWord(name, after))
 	case "=", "!=":
 		return !quotedOrGroup && strings.Trim(after, "=") == "" // base64's padding
+	case "~":
+		return !quotedOrGroup // backup~1
 	default:
 		return false
 	}
@@ -264,8 +266,12 @@ func (p *parser) comparison(f Field, op string, begin int) Node {
 
 // containing reads the quoted part that follows ~.
 func (p *parser) containing(f Field, begin int) Node {
-	from := p.at
-	text, ok := p.quoted()
+	from, text, ok := p.at, "", true
+	if !p.end() && p.q[p.at] == '"' {
+		text, ok = p.quoted()
+	} else {
+		text = p.chunk()
+	}
 	if !ok || !p.apart(from) {
 		return nil
 	}

@@ -37,8 +37,9 @@ var facetName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,39}$`)
 // reserved are names of other parameters and fields, and the schemes of URIs that are words of a query.
 func reserved() []string {
 	return []string{
-		"severity", "trace", "time", "data", "ext", "q", "v", "from", "until",
+		"severity", "trace", "time", "data", "ext", "extension", "q", "v", "from", "until",
 		"snapshot", "field", "limit", "contains", "zone", "buckets", "interval", "text", "position", "format", "columns",
+		"by", "before", "after",
 		"http", "https", "urn", "mailto", "tel", "arn",
 	}
 }

@@ -130,6 +130,7 @@ func TestWhatAQueryMeans(t *testing.T) {
 		"room:kitchen device:pre*":               "device:pre* room:kitchen",
 		"room:AND":                               `room:"AND"`,
 		`type~"declin" ext.a~"x"`:                `type~"declin" ext.a~"x"`,
+		`type~declin backup~1 data.x~a*b`:        `"backup~1" type~"declin" data.x~"a*b"`,
 		"ext.retry>3 ext.retry<=-1.5e3":          "ext.retry<=-1.5e3 ext.retry>3",
 		"trace:4BF92F3577B34DA6A3CE929D0E0E4736": "trace:4bf92f3577b34da6a3ce929d0e0e4736",
 		"trace:4BF9*":                            "trace:4bf9*",
@@ -286,7 +287,8 @@ func TestAFacetFieldComesFromTheConfiguration(t *testing.T) {
 	if want := Node(Or{Word{"room:7"}, Equal{Field{Facet, "ward"}, "7", false}}); !reflect.DeepEqual(n, want) {
 		t.Errorf("%#v", n)
 	}
-	for name, ok := range map[string]bool{"ward": true, "w2_x-y": true, "type": false, "from": false, "Ward": false, "": false, "urn": false, "a.b": false, "data": false} {
+	for name, ok := range map[string]bool{"ward": true, "w2_x-y": true, "type": false, "from": false, "Ward": false, "": false, "urn": false, "a.b": false, "data": false,
+		"by": false, "extension": false} {
 		if err := CheckFacet(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}

@@ -156,15 +156,15 @@ func (x *Indexer) commits(ctx context.Context) ([]db.BlockGap, error) {
 
 // days are those that have a partition, newest first.
 func (x *Indexer) days(ctx context.Context) ([]time.Time, error) {
-	names, err := x.queries.EventPartitions(ctx)
+	partitions, err := x.queries.EventPartitions(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list the days: %w", err)
 	}
-	days := make([]time.Time, 0, len(names))
-	for _, name := range names {
-		day, err := time.Parse("20060102", strings.TrimPrefix(name, "event_"))
+	days := make([]time.Time, 0, len(partitions))
+	for _, p := range partitions {
+		day, err := time.Parse("20060102", strings.TrimPrefix(p.Name, "event_"))
 		if err != nil {
-			return nil, fmt.Errorf("the partition %s is not of a day: %w", name, err)
+			return nil, fmt.Errorf("the partition %s is not of a day: %w", p.Name, err)
 		}
 		days = append(days, day)
 	}

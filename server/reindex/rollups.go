@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"oriel/server/db"
-	"oriel/server/schema"
 )
 
 // Rollups compares the rollups with the events, and makes them right again, an hour at a time.
@@ -78,7 +77,7 @@ WITH w AS (
 WITH w AS (
     SELECT date_bin('15 minutes', e.occurred_at, '2000-01-01 00:00+00') AS bucket, e.log, e.partition, d.dimension, d.value,
            count(*) AS n, count(*) FILTER (WHERE e.severity >= 6) AS errors
-      FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d
+      FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d
      WHERE e.occurred_at >= $1 AND e.occurred_at < $2 GROUP BY 1, 2, 3, 4, 5
 ), b AS (
     SELECT bucket, log, partition, dimension, value,
@@ -90,7 +89,7 @@ WITH w AS (
     SELECT date_trunc('hour', e.occurred_at, 'UTC') AS bucket, d.dimension, d.value,
            count(*) AS n, count(*) FILTER (WHERE e.severity >= 6) AS errors
       FROM event e JOIN rollup_fold f ON f.log = e.log AND f.partition = e.partition AND e.commit <= f.commits,
-           event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d
+           event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d
      WHERE e.occurred_at >= $1 AND e.occurred_at < $2 GROUP BY 1, 2, 3
 ), b AS (
     SELECT bucket, 0::smallint AS log, 0 AS partition, dimension, value,
@@ -168,8 +167,10 @@ func (x *Rollups) Rebuild(ctx context.Context, w Window, tell func(RollupProgres
 
 // run does f for every hour of the window's days, the newest day first, and then for the day. Partitions that a
 // day lacks are made where it is to be written.
-func (x *Rollups) run(ctx context.Context, w Window, write bool, tell func(RollupProgress),
-	f func(context.Context, []rollup, time.Time, time.Time, *RolledUp) error) (RolledUp, error) {
+func (x *Rollups) run(
+	ctx context.Context, w Window, write bool, tell func(RollupProgress),
+	f func(context.Context, []rollup, time.Time, time.Time, *RolledUp) error,
+) (RolledUp, error) {
 	var out RolledUp
 	all, err := (&Indexer{queries: x.queries}).days(ctx)
 	if err != nil {
@@ -183,8 +184,10 @@ func (x *Rollups) run(ctx context.Context, w Window, write bool, tell func(Rollu
 	}
 	for i, day := range asked {
 		if write {
-			if err := schema.EnsureDays(ctx, x.pool, day, day); err != nil {
-				return out, err
+			for _, r := range rollups() {
+				if _, err := x.pool.Exec(ctx, "SELECT ensure_day($1, $2::date)", r.table, day); err != nil {
+					return out, fmt.Errorf("make the partition of %s for %s: %w", r.table, day.Format(time.DateOnly), err)
+				}
 			}
 		}
 		end := day.Add(24 * time.Hour)

@@ -64,7 +64,7 @@ func (r *rolled) batch(ctx context.Context, partition, n int, rollups bool) erro
 			return err
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO rollup_quarter AS r SELECT date_bin('15 minutes', occurred_at, '2000-01-01 00:00+00'), log, partition, d.dimension, d.value,
-				count(*), count(*) FILTER (WHERE e.severity >= 6) FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d
+				count(*), count(*) FILTER (WHERE e.severity >= 6) FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d
 			 WHERE log = 1 AND partition = $1 AND commit = $2 GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, d.dimension COLLATE "C", d.value COLLATE "C"
 			ON CONFLICT (bucket, log, partition, dimension, value) DO UPDATE SET n = r.n + EXCLUDED.n, errors = r.errors + EXCLUDED.errors`, partition, commit)
 		return err

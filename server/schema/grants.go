@@ -19,7 +19,7 @@ func grantedTables() []rights {
 	const all, add, see = "SELECT, INSERT, UPDATE, DELETE", "SELECT, INSERT", "SELECT"
 	return []rights{
 		{"event, dead_letter, log, checkpoint, term, type_path", all, see},
-		{"event_block, block_gap, dimension_value", all, see},
+		{"event_block, block_gap, dimension_value, facet_version", all, see},
 		{"rollup_minute, rollup_quarter, rollup_hour, rollup_day, rollup_fold", all, see},
 		{"ledger", add, see},
 		{"outbox, outbox_backoff, outbox_relay", all, see},
@@ -38,7 +38,7 @@ func grantedFunctions() []string {
 
 // sharedFunctions are for whoever reads or writes events. They do nothing that their caller may not.
 func sharedFunctions() []string {
-	return []string{"event_dimensions(smallint, text, text, text[], text[])"}
+	return []string{"event_dimensions(smallint, text, text, text[], text[], smallint)"}
 }
 
 // Grants are the statements that give the write and the read role exactly what they need of this build's

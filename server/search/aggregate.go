@@ -54,7 +54,9 @@ func (s *Service) Facets(ctx context.Context, params url.Values) (*Facets, error
 // facetFields is every field that events are counted by.
 func (s *Service) facetFields() []query.Field {
 	out := []query.Field{
-		{Kind: query.Attribute, Name: "type"}, {Kind: query.Attribute, Name: "source"}, {Kind: query.Severity},
+		{Kind: query.Attribute, Name: "type"},
+		{Kind: query.Attribute, Name: "source"},
+		{Kind: query.Severity},
 		{Kind: query.Attribute, Name: "subject"},
 	}
 	for _, name := range s.schema.Facets {
@@ -100,6 +102,10 @@ func (s *Service) Histogram(ctx context.Context, params url.Values) (*Histogram,
 		}
 		return h.run(ctx)
 	})
+	if errors.Is(err, errTooManyBuckets) && ask.interval == nil {
+		d.invalid("from", params.Get("from"), strconv.Itoa(maxBuckets)+" months at most", "The time range has more than "+strconv.Itoa(maxBuckets)+" months.")
+		return nil, d.err()
+	}
 	if errors.Is(err, errTooManyBuckets) {
 		d.invalid("interval", params.Get("interval"), "an interval of which the time range has at most "+strconv.Itoa(maxBuckets),
 			"The time range has more than "+strconv.Itoa(maxBuckets)+" buckets of "+params.Get("interval")+".")

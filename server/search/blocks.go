@@ -72,7 +72,11 @@ func (ses *session) blocks(ctx context.Context, keys [][]int64, reserved []int64
 			sets[i] = append(sets[i], add(hash))
 		}
 	}
-	rows, err := ses.Query(ctx, `SELECT b.day, b.log, b.partition, b.version, b.from_commit, b.base_offset, b.rows, k.n::integer - 1,
+	q, err := ses.once(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := q.Query(ctx, `SELECT b.day, b.log, b.partition, b.version, b.from_commit, b.base_offset, b.rows, k.n::integer - 1,
 	       substr(b.keys, 1 + 512 * ((k.key * b.buckets) >> 28)::integer, 1024)
 	  FROM event_block b CROSS JOIN unnest($1::bigint[]) WITH ORDINALITY AS k (key, n)
 	 WHERE b.day >= $2 AND b.day < $3
@@ -97,8 +101,10 @@ func (ses *session) blocks(ctx context.Context, keys [][]int64, reserved []int64
 		}
 	}
 	var next blockHits
-	_, err = pgx.ForEachRow(rows, []any{&next.day, &next.log, &next.partition, &next.version, &next.fromCommit,
-		&next.baseOffset, &next.rows, &n, &pages}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{
+		&next.day, &next.log, &next.partition, &next.version, &next.fromCommit,
+		&next.baseOffset, &next.rows, &n, &pages,
+	}, func() error {
 		if next.blockID != of {
 			flush()
 			of, at = next.blockID, next
@@ -139,6 +145,9 @@ func gather(of *blockHits, sets [][]int, hits []block.Hit) *blockHits {
 
 // places reads where the rows of some blocks are that have one key of each set.
 func (ses *session) places(ctx context.Context, blocks []*blockHits) ([]key, error) {
+	for _, b := range blocks {
+		b.narrow()
+	}
 	if err := ses.readLists(ctx, blocks); err != nil {
 		return nil, err
 	}
@@ -172,6 +181,12 @@ func (ses *session) places(ctx context.Context, blocks []*blockHits) ([]key, err
 		return nil
 	})
 	return out, err
+}
+
+// narrow forgets what is not worth reading: sets of very many rows beside one of few leave out hardly any of those.
+func (b *blockHits) narrow() {
+	few := b.atMost()
+	b.sets = slices.DeleteFunc(b.sets, func(k keyHits) bool { return k.atMost() > 16*few+1_000 })
 }
 
 // together is the ordinals that every set has, in order.
@@ -235,7 +250,11 @@ func (ses *session) readParts(ctx context.Context, column string, parts []part, 
 	if column == "places" {
 		sql = readPlaces
 	}
-	rows, err := ses.Query(ctx, sql, days, logs, partitions, versions, commits, from, length)
+	q, err := ses.once(ctx)
+	if err != nil {
+		return err
+	}
+	rows, err := q.Query(ctx, sql, days, logs, partitions, versions, commits, from, length)
 	if err != nil {
 		return fmt.Errorf("read %s of blocks: %w", column, err)
 	}

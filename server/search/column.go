@@ -83,6 +83,7 @@ func (c compiler) equal(n query.Equal, negated bool) (sql string, exact bool) {
 			}
 			return "attributes @> " + c.param([]string{n.Field.Name, n.Value}, "text[]"), false
 		}
+	default:
 	}
 	return always, false
 }
@@ -99,6 +100,7 @@ func (c compiler) compare(n query.Compare, negated bool) (sql string, exact bool
 		if !negated {
 			return "attributes @> " + c.param([]string{n.Field.Name}, "text[]"), false
 		}
+	default:
 	}
 	return always, false
 }
@@ -113,6 +115,7 @@ func (c compiler) severity(op query.Op, rank int16) string {
 		return "severity <= " + c.param(rank, "smallint")
 	case query.Greater:
 		rank++
+	case query.AtLeast:
 	}
 	sql := "severity >= " + c.param(rank, "smallint")
 	if rank >= errorRank {
@@ -144,6 +147,7 @@ func (c compiler) exists(f query.Field, negated bool) (sql string, exact bool) {
 		if !negated {
 			return "attributes @> " + c.param([]string{f.Name}, "text[]"), false
 		}
+	default:
 	}
 	return always, false
 }
@@ -173,6 +177,7 @@ func (c compiler) prefix(n query.Prefix, negated bool) (sql string, exact bool) 
 		if !negated {
 			return "attributes @> " + c.param([]string{n.Field.Name}, "text[]"), false
 		}
+	default:
 	}
 	return always, false
 }

@@ -97,7 +97,7 @@ func (c compiler) anyOf(nodes query.Or, negated bool) (compiled, bool) {
 	var field query.Field
 	for i, n := range nodes {
 		e, ok := n.(query.Equal)
-		if !ok || i > 0 && e.Field != field || column(e.Field) == "" || e.Field == idField || e.Value == "" || !storable(e.Value) {
+		if !ok || i > 0 && e.Field != field || column(e.Field) == "" || e.Field == idField() || e.Value == "" || !storable(e.Value) {
 			return compiled{}, false
 		}
 		field, values = e.Field, append(values, e.Value)
@@ -125,7 +125,7 @@ func (c compiler) leaf(n query.Node, negated bool) compiled {
 	if t.narrow {
 		parts = append(parts, "type = ANY ("+c.param(t.types, "text[]")+")")
 	}
-	return compiled{join(" AND ", parts...), exact || t.exact}
+	return compiled{join(parts...), exact || t.exact}
 }
 
 // absent is the opposite of words. A row over the bound carries few of its words: its absence proves
@@ -147,7 +147,7 @@ func (c compiler) carries(hashes ...[]int64) string {
 }
 
 // join makes one condition of several; what holds always is left out.
-func join(operator string, parts ...string) string {
+func join(parts ...string) string {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == always })
 	switch len(parts) {
 	case 0:
@@ -155,7 +155,7 @@ func join(operator string, parts ...string) string {
 	case 1:
 		return parts[0]
 	default:
-		return "(" + strings.Join(parts, operator) + ")"
+		return "(" + strings.Join(parts, " AND ") + ")"
 	}
 }
 
@@ -183,12 +183,12 @@ type condition struct {
 // condition compiles a filter for statements that count. It asks for rows over the lexicon's bound, of which
 // SQL knows no words: where the window has some, words are not exact.
 func (s *Service) condition(ctx context.Context, ses *session, where query.And, v *view) (condition, error) {
-	f, err := s.loadFacts(ctx, ses, where)
+	f, err := s.loadFacts(ctx, ses.prepared(), where)
 	if err != nil {
 		return condition{}, err
 	}
 	out := condition{
-		sql:   func(st *statement) string { return join(" AND ", st.snapshot(v), compiler{st, f}.compile(where).sql) },
+		sql:   func(st *statement) string { return join(st.snapshot(v), compiler{st, f}.compile(where).sql) },
 		exact: compiler{&statement{}, f}.compile(where).exact,
 	}
 	if out.exact && f.worded() {

@@ -178,14 +178,15 @@ func (n *neighbours) where(e *db.Event) (where query.And, ok bool) {
 
 // viewOfAll is the view of the request, of all time where no range is given.
 func (n *neighbours) viewOfAll(ctx context.Context, ses *session) (*view, error) {
-	if !n.req.filter.From.Given() {
+	given := n.req.filter.From.Given()
+	if !given {
 		n.req.filter.From = query.Bound{At: query.Instant{Micros: minMicros, Given: true}}
 	}
 	v, err := n.viewOf(ctx, ses, &n.req)
 	if err != nil {
 		return nil, err
 	}
-	if v.oldest.Given && v.window.From.Micros < v.oldest.Micros {
+	if !given && v.oldest.Given && v.window.From.Micros < v.oldest.Micros {
 		v.window.From = v.oldest
 	}
 	return v, nil

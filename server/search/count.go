@@ -74,7 +74,7 @@ func (s *Service) since(ctx context.Context, ses *session, base *view) (*view, e
 	}
 	v := *base
 	var err error
-	if v.upper, err = storeVector(ctx, ses); err != nil {
+	if v.upper, err = storeVector(ctx, ses.prepared()); err != nil {
 		return nil, err
 	}
 	if v.arrived.Until.Given {
@@ -105,7 +105,9 @@ func (s *Service) count(ctx context.Context, ses *session, where query.And, v *v
 	if found.relation == IsExact {
 		return out, nil
 	}
-	n, ok, err = s.counted(ctx, ses, where, v)
+	if s.countable(ses, v, found) {
+		n, ok, err = s.counted(ctx, ses, where, v)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +117,17 @@ func (s *Service) count(ctx context.Context, ses *session, where query.And, v *v
 	}
 	out.Relation, out.Covered = IsAtLeast, found.covered
 	return out, nil
+}
+
+// countable says whether counting by SQL may end in its time, judging by how far the set reaches.
+func (s *Service) countable(ses *session, v *view, found *set) bool {
+	days := (&scan{ses: ses, view: v}).daysLeft(v.window)
+	if len(days) == 0 || len(found.matches) == 0 {
+		return true
+	}
+	all := days[0].Until.Micros - days[len(days)-1].From.Micros
+	looked := days[0].Until.Micros - max(days[len(days)-1].From.Micros, query.InstantOf(found.covered.From).Micros)
+	return looked > 0 && int64(len(found.matches))*(all/looked) <= int64(s.limits.countRows)
 }
 
 // counted counts by SQL, where that is exact and takes no longer than its limit.

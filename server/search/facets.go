@@ -80,16 +80,20 @@ func (c *facetCounter) group(ctx context.Context, where query.And, fields []quer
 
 // rolled counts what the rollups can and answers what is left.
 func (c *facetCounter) rolled(ctx context.Context, where query.And, fields []query.Field, out map[query.Field]*facetTally) ([]query.Field, error) {
-	f, ok := c.view.rolledIn(where)
+	f, ok, err := c.ses.rolledIn(ctx, c.view, where)
 	if !ok {
-		return fields, nil
+		return fields, err
 	}
 	var rest []query.Field
 	dimensions := []string{dimensionSeverity} // how many events there are
 	for _, field := range fields {
 		d := dimensionOf(field)
+		counted, err := c.ses.counted(ctx, d)
+		if err != nil {
+			return nil, err
+		}
 		switch {
-		case d == "" || f.dimension != "" && (f.dimension != d || !single(d)):
+		case d == "" || !counted || f.dimension != "" && (f.dimension != d || !single(d)):
 			rest = append(rest, field)
 		case !slices.Contains(dimensions, d):
 			dimensions = append(dimensions, d)
@@ -100,7 +104,14 @@ func (c *facetCounter) rolled(ctx context.Context, where query.And, fields []que
 	}
 	read := c.rolledView(c.view)
 	read.dimensions = dimensions
-	rows, err := readRollups(ctx, c.ses, read)
+	var rows []rollupRow
+	err = c.ses.try(ctx, c.limits.counting, c.limits.statement, func() (err error) {
+		rows, err = readRollups(ctx, c.ses, read)
+		return err
+	})
+	if cancelled(err) { // there are fields of very many values: a sample tells more than nothing
+		return fields, nil
+	}
 	if ok, err := servedByRollups(c.view, err); !ok {
 		return fields, err
 	}

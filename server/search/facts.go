@@ -133,7 +133,7 @@ func clausesOf(k lexicon.Key, n query.Node) (clauses []clause, exact bool) {
 	case query.Equal:
 		switch f := n.Field; {
 		case n.Value == "":
-		case f.Kind == query.Facet, f == idField: // a value of the event, whose words it has
+		case f.Kind == query.Facet, f == idField(): // a value of the event, whose words it has
 			clauses, _ = wordClauses(k, n.Value)
 		case f.Kind == query.Extension && !isCore(f.Name):
 			return []clause{clauseOf(lexicon.CompileAttribute(k, f.Name, n.Value))}, false
@@ -150,7 +150,7 @@ func clausesOf(k lexicon.Key, n query.Node) (clauses []clause, exact bool) {
 }
 
 // idField is the attribute that has no index of its own.
-var idField = query.Field{Kind: query.Attribute, Name: "id"}
+func idField() query.Field { return query.Field{Kind: query.Attribute, Name: "id"} }
 
 // isCore tells the attributes that the lexicon has no name=value of.
 func isCore(name string) bool {

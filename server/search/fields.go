@@ -140,7 +140,11 @@ func (s *Service) typesOf(ctx context.Context, ses *session, where query.And, v 
 	for i := range found.matches {
 		n[found.matches[i].kind]++
 	}
-	if f, ok := v.rolledIn(where); ok && found.relation != IsExact && (f.dimension == "" || f.dimension == dimensionType) {
+	f, ok, err := ses.rolledIn(ctx, v, where)
+	if err != nil {
+		return nil, err
+	}
+	if ok && found.relation != IsExact && (f.dimension == "" || f.dimension == dimensionType) {
 		read := s.rolledView(v)
 		read.dimensions, read.values = []string{dimensionType}, f.values
 		if f.without {

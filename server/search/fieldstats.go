@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -96,7 +95,8 @@ func (s *fieldStats) add(e *sampled) {
 	for i := 0; i+2 < len(e.attributes); i += 3 {
 		s.other(query.Field{Kind: query.Extension, Name: e.attributes[i]}, e.attributes[i+2], e)
 	}
-	if json, _ := cloudevents.Claims(e.contentType, e.flags); json && len(e.data) > 0 && utf8.Valid(e.data) {
+	json, _ := cloudevents.Claims(e.contentType, e.flags)
+	if json && len(e.data) > 0 && e.flags&cloudevents.FlagDataInvalid == 0 && utf8.Valid(e.data) {
 		s.stack, s.at = s.stack[:0], 0
 		s.reader.Read(e.data, &fieldVisitor{s, e})
 	}
@@ -275,53 +275,4 @@ func (s *fieldStats) each(f func(query.Field, *fieldStat)) {
 		slices.Reverse(steps)
 		f(query.Field{Kind: query.Data, Name: string(lexicon.AppendPath(nil, steps))}, &s.nodes[i].stat)
 	}
-}
-
-// statistics is the answer of a field: all says that the sample is every event there is.
-func (st *fieldStat) statistics(f query.Field, top int, all bool) FieldStatistics {
-	out := FieldStatistics{
-		Field: f.String(), Kinds: kindNames(st.kinds), Present: st.present, Distinct: int64(len(st.values)), DistinctIs: IsSampled,
-		Least: string(st.least), Most: string(st.most), FirstSeen: st.first, LastSeen: st.last,
-	}
-	switch {
-	case st.more:
-		out.DistinctIs = IsAtLeast
-	case all:
-		out.DistinctIs = IsExact
-	}
-	merged := map[string]*FacetValue{} // a number and a text that read alike are asked for alike
-	for _, v := range st.values {
-		m := merged[v.shown]
-		if m == nil {
-			m = &FacetValue{Value: v.shown}
-			merged[v.shown] = m
-		}
-		m.Count += v.n
-		m.Errors += v.errors
-	}
-	for _, v := range merged {
-		out.Top = append(out.Top, *v)
-	}
-	slices.SortFunc(out.Top, func(a, b FacetValue) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), strings.Compare(a.Value, b.Value))
-	})
-	out.Top = out.Top[:min(len(out.Top), top)]
-	return out
-}
-
-// kindNames spells a set of kinds. An empty text is a text.
-func kindNames(kinds int16) []string {
-	var out []string
-	for _, k := range []struct {
-		bits int16
-		name string
-	}{
-		{lexicon.KindString | lexicon.KindEmptyString, "string"}, {lexicon.KindNumber, "number"}, {lexicon.KindBoolean, "boolean"},
-		{lexicon.KindNull, "null"}, {lexicon.KindObject, "object"}, {lexicon.KindArray, "array"},
-	} {
-		if kinds&k.bits != 0 {
-			out = append(out, k.name)
-		}
-	}
-	return out
 }

@@ -80,6 +80,7 @@ func newStoreOn(t testing.TB, url string) *store {
 	st.analyzer = lexicon.New(st.key, nil)
 	st.svc.now = noon
 	st.svc.limits.statement, st.svc.limits.budget, st.svc.limits.others = time.Minute, time.Minute, time.Minute
+	st.svc.limits.counting = time.Minute
 	st.exec(`INSERT INTO log (topic, topic_id) VALUES ('events', gen_random_uuid())`)
 	return st
 }

@@ -77,7 +77,7 @@ func (h *histogram) run(ctx context.Context) error {
 	return h.partly(ctx, found)
 }
 
-// choose finds the window, the interval and the buckets. A window that begins before there can be events is
+// choose finds the window, and its buckets. A window that begins before there can be events is
 // taken from there, and one without an end ends with what there is.
 func (h *histogram) choose(ctx context.Context) error {
 	h.window = run{h.view.window.From.Micros, h.view.window.Until.Micros}
@@ -94,10 +94,15 @@ func (h *histogram) choose(ctx context.Context) error {
 		h.window.until = end
 	}
 	h.window.until = max(h.window.until, h.window.from+1)
+	return h.buckets()
+}
+
+// buckets finds the interval and the buckets of the window.
+func (h *histogram) buckets() error {
 	from, until := time.UnixMicro(h.window.from), time.UnixMicro(h.window.until)
 	units := ladder()
 	if h.ask.interval != nil {
-		units, h.ask.buckets = []interval{*h.ask.interval}, maxBuckets
+		units = []interval{*h.ask.interval}
 	}
 	for i, unit := range units {
 		most := h.ask.buckets
@@ -137,9 +142,9 @@ func (h *histogram) micros() []int64 {
 
 // rolled counts from the rollups.
 func (h *histogram) rolled(ctx context.Context) (bool, error) {
-	f, ok := h.view.rolledIn(h.where)
+	f, ok, err := h.ses.rolledIn(ctx, h.view, h.where)
 	if !ok {
-		return false, nil
+		return false, err
 	}
 	read := h.rolledView(h.view)
 	read.edges = h.micros()
@@ -155,6 +160,9 @@ func (h *histogram) rolled(ctx context.Context) (bool, error) {
 		d := dimensionOf(*h.ask.splitBy)
 		if d == "" || f.dimension != "" && f.dimension != d {
 			return false, nil
+		}
+		if ok, err := h.ses.counted(ctx, d); !ok {
+			return false, err
 		}
 		read.dimensions = []string{d}
 		if !read.aligned() {
@@ -218,65 +226,6 @@ func (h *histogram) rolledSplit(ctx context.Context, read rollupRead, f rolled, 
 		h.counts[r.bucket-1].split[slices.Index(h.split, r.value)] = r.n
 	}
 	return nil
-}
-
-// countMatches counts events of the set.
-func (h *histogram) countMatches(matches []match) {
-	bucket := len(h.edges) - 2
-	for i := range h.counts {
-		h.counts[i] = bucketCount{split: make([]int64, len(h.split))}
-	}
-	for i := range matches { // newest first, as buckets are gone through
-		m := &matches[i]
-		for bucket > 0 && m.key.at < h.edges[bucket].UnixMicro() {
-			bucket--
-		}
-		c := &h.counts[bucket]
-		c.n++
-		if m.severity >= errorRank {
-			c.errors++
-		}
-		if h.ask.splitBy == nil {
-			continue
-		}
-		rest := true
-		m.each(*h.ask.splitBy, func(value string) {
-			if at := slices.Index(h.split, value); at >= 0 {
-				c.split[at]++
-				rest = false
-			}
-		})
-		if rest {
-			c.rest++
-		}
-	}
-}
-
-// splitOf chooses the values to split by from events.
-func (h *histogram) splitOf(matches []match) {
-	if h.ask.splitBy == nil {
-		return
-	}
-	most := map[string]int64{}
-	for i := range matches {
-		matches[i].each(*h.ask.splitBy, func(value string) { most[value]++ })
-	}
-	h.split = topOf(*h.ask.splitBy, most)
-}
-
-// topOf is the values that are worth a colour of their own: the most frequent, or of severity all there are.
-func topOf(f query.Field, n map[string]int64) []string {
-	if f.Kind == query.Severity {
-		delete(n, "0")
-		values := make([]string, 0, len(n))
-		for v := range n {
-			values = append(values, v)
-		}
-		slices.Sort(values)
-		return values
-	}
-	values := frequent(n)
-	return values[:min(len(values), maxSplit)]
 }
 
 // answer makes the answer of the buckets from the first on.

@@ -39,12 +39,27 @@ func (h *histogram) partly(ctx context.Context, found *set) error {
 	case 0:
 		h.answer(0, IsExact)
 	case len(h.counts): // not even the newest bucket
-		h.countMatches(found.matches)
-		h.answer(len(h.counts)-1, IsAtLeast)
-		h.out.Total.Covered.From = found.covered.From
+		return h.ofSet(found)
 	default:
 		h.answer(first, IsAtLeast)
 	}
+	return nil
+}
+
+// ofSet answers what the set covers, where that is less than a bucket: in shorter ones, unless the interval was asked
+// for. The microsecond in which the set ends is not whole.
+func (h *histogram) ofSet(found *set) error {
+	h.window.from = min(max(h.window.from, found.covered.From.UnixMicro()+1), h.window.until-1)
+	if err := h.buckets(); err != nil {
+		return err
+	}
+	known := found.matches
+	for len(known) > 0 && known[len(known)-1].key.at < h.window.from {
+		known = known[:len(known)-1]
+	}
+	h.countMatches(known)
+	h.answer(0, IsAtLeast)
+	h.out.Total.Covered.From = time.UnixMicro(h.window.from).UTC()
 	return nil
 }
 

@@ -10,28 +10,16 @@ import (
 	"oriel/server/query"
 )
 
-// runs of days that are looked up together: the newest first alone, as most searches end there.
-func runsOfDays(windows []query.Window) [][]query.Window {
-	var out [][]query.Window
-	for size := 1; len(windows) > 0; size *= 8 {
-		n := min(size, len(windows))
-		out, windows = append(out, windows[:n]), windows[n:]
-	}
-	return out
-}
-
 // keyed answers by the index of identifiers: all candidates of a run of days at once where they are few, else
 // day by day, and a day of too many by the page index. So is a day with rows that have no blocks.
 func (p *scan) keyed(ctx context.Context, r route) error {
 	p.ses.plan = planKeys
-	windows := p.daysLeft()
-	bare, err := p.bareDays(ctx, windows)
+	bare, err := p.bareDays(ctx, p.daysLeft(p.view.window))
 	if err != nil {
 		return err
 	}
-	for i, run := range runsOfDays(windows) {
-		if i > 0 && time.Now().After(p.deadline) {
-			p.stopped = true
+	for i, run := range p.ladder(p.view.window) {
+		if i > 0 && p.late() {
 			return nil
 		}
 		if err := p.keyedRun(ctx, r, run, bare); err != nil || p.full() || p.stopped {
@@ -42,31 +30,25 @@ func (p *scan) keyed(ctx context.Context, r route) error {
 }
 
 func (p *scan) keyedRun(ctx context.Context, r route, run []query.Window, bare map[query.Instant]bool) error {
-	whole := query.Window{From: run[0].From, Until: run[len(run)-1].Until}
-	if !p.backward {
-		whole = query.Window{From: run[len(run)-1].From, Until: run[0].Until}
-	}
-	single := len(run) == 1
-	if single && bare[run[0].From] {
-		return p.passed(whole, p.drain(ctx, whole, fromPageIndex))
-	}
-	if single || !slices.ContainsFunc(run, func(w query.Window) bool { return bare[w.From] }) {
-		places, few, err := p.candidates(ctx, r, whole)
-		switch {
-		case err != nil:
+	w := whole(run, p.backward)
+	some := slices.ContainsFunc(run, func(w query.Window) bool { return bare[w.From] })
+	if !some {
+		places, few, err := p.candidates(ctx, r, w)
+		if err != nil {
 			return err
-		case few:
-			return p.passed(whole, p.visit(ctx, places))
-		case single:
-			return p.passed(whole, p.drain(ctx, whole, fromPageIndex))
+		}
+		if few {
+			return p.passed(w, p.visit(ctx, places))
 		}
 	}
-	for i, w := range run {
-		if i > 0 && time.Now().After(p.deadline) {
-			p.stopped = true
+	if len(run) == 1 {
+		return p.drain(ctx, w, fromPageIndex)
+	}
+	for i := range run {
+		if i > 0 && p.late() {
 			return nil
 		}
-		if err := p.keyedRun(ctx, r, []query.Window{w}, bare); err != nil || p.full() || p.stopped {
+		if err := p.keyedRun(ctx, r, run[i:i+1], bare); err != nil || p.full() || p.stopped {
 			return err
 		}
 	}
@@ -113,7 +95,7 @@ func (p *scan) candidates(ctx context.Context, r route, w query.Window) (places 
 
 // bareDays is which days have rows without blocks.
 func (p *scan) bareDays(ctx context.Context, windows []query.Window) (map[query.Instant]bool, error) {
-	q := db.New(p.ses)
+	q := db.New(p.ses.prepared())
 	some, err := q.SomeBlockGap(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read which commits have no blocks: %w", err)

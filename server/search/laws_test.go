@@ -301,3 +301,27 @@ func TestPagesOfARelativeRangeStayWhereTheyWereWhileTimePasses(t *testing.T) {
 		t.Errorf("the count of the same snapshot is %+v (%v) instead of %d", c, err, len(want))
 	}
 }
+
+func TestNeighboursGoOnInARangeThatBeginsBeforeThereAreEvents(t *testing.T) {
+	t.Parallel()
+	var events []*cloudevents.Event
+	for i := range 9 {
+		at := autumn().Add(time.Duration(i) * time.Minute)
+		events = append(events, &cloudevents.Event{ID: strconv.Itoa(i), Source: "/s", Type: "t", Time: at, TimeText: at.Format(time.RFC3339Nano)})
+	}
+	w := newWorld(t, 5, nil, events)
+	params := values("time", stamp(events[4].Time.UnixMicro()), "from", stamp(autumn().AddDate(-1, 0, 0).UnixMicro()), "before", "2", "after", "0")
+	name := cloudevents.EscapeName("/s", "4")
+	first, err := w.wide.Context(t.Context(), name, params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	params.Set("pageToken", first.BeforeToken)
+	next, err := w.wide.Context(t.Context(), name, params)
+	if err != nil {
+		t.Fatalf("the token of the answer before: %v", err)
+	}
+	if got := slices.Concat(ids(first.Before), ids(next.Before)); !slices.Equal(got, []string{"3", "2", "1", "0"}) {
+		t.Errorf("earlier ones are %q", got)
+	}
+}

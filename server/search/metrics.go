@@ -75,16 +75,16 @@ func (l *limits) series() map[string]float64 {
 	return map[string]float64{
 		"slots": float64(l.slots), "wait_seconds": l.wait.Seconds(), "statement_seconds": l.statement.Seconds(),
 		"probe_seconds": l.probing.Seconds(), "probe_hits": float64(l.probe), "probe_day_hits": float64(l.dayProbe),
-		"walk_seconds": l.budget.Seconds(), "walk_rows": float64(l.walk), "peek_rows": float64(l.peek),
+		"walk_seconds": l.budget.Seconds(), "walk_rows": float64(l.walk), "glance_rows": float64(l.glance), "peek_rows": float64(l.peek),
 		"chunk_first_rows": float64(l.firstChunk), "chunk_last_rows": float64(l.lastChunk),
 		"snapshot_seconds": l.age.Seconds(), "snapshot_newer_rows": float64(l.newer),
 		"others_seconds": l.others.Seconds(), "others": MaxOthers,
 		"exports": exportsAtOnce, "export_page": exportPage, "export_chunk_bytes": exportChunk, "export_columns": maxColumns,
 		"export_patience_seconds": exportPatience.Seconds(), "export_snapshot_seconds": exportAge.Seconds(),
-		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": query.MaxValues,
+		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": query.MaxValues, "filter_values": query.MaxFilter,
 		"query_bytes": query.MaxQuery, "query_conditions": query.MaxConditions, "preview_bytes": previewBytes,
 		"set": float64(l.set), "set_bytes": float64(l.setBytes), "prefix_words": float64(l.expansions), "path_types": float64(l.types), "neighbours": MaxNeighbours,
-		"count_seconds":        l.counting.Seconds(),
+		"count_rows": float64(l.countRows), "count_seconds": l.counting.Seconds(),
 		"standby_wait_seconds": l.catchUp.Seconds(),
 	}
 }

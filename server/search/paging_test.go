@@ -47,6 +47,7 @@ func genQuery() *rapid.Generator[url.Values] {
 func tight(t *rapid.T, l limits) limits {
 	l.probe = rapid.SampledFrom([]int{0, 3, 20, 1000}).Draw(t, "probe")
 	l.dayProbe = rapid.SampledFrom([]int{0, 5, 10_000}).Draw(t, "day probe")
+	l.glance = rapid.SampledFrom([]int{1, 5, 250}).Draw(t, "glance")
 	l.peek = rapid.SampledFrom([]int{1, 7, 2000}).Draw(t, "peek")
 	l.walk = rapid.SampledFrom([]int{7, 50, 20_000}).Draw(t, "walk")
 	l.firstChunk = rapid.SampledFrom([]int{1, 3, 500}).Draw(t, "first chunk")

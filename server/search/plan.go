@@ -29,15 +29,7 @@ func (p *scan) choose(ctx context.Context) error {
 		}
 	}
 	if r != nil {
-		places, few, err := p.probe(ctx, r, p.rest(), p.limits.probe)
-		if err != nil {
-			return err
-		}
-		if !few {
-			return p.dense(ctx, r)
-		}
-		p.ses.plan = planCandidates
-		return p.visit(ctx, places)
+		return p.worded(ctx, r)
 	}
 	done, err := p.attempt(ctx)
 	if err != nil || done {
@@ -58,7 +50,7 @@ func (p *scan) attempt(ctx context.Context) (done bool, err error) {
 	if !cancelled(err) {
 		return false, err
 	}
-	p.deadline = time.Now().Add(p.limits.budget)
+	p.deadline = time.Now().Add(p.limits.budget / 3)
 	return false, nil
 }
 
@@ -88,49 +80,91 @@ func (p *scan) walk(ctx context.Context, w query.Window) error {
 	return p.drain(ctx, w, fromPageIndex)
 }
 
-// dense answers words with many hits: they may be everywhere, or all on one day. The newest rows of the
-// page index answer the first kind; else each day in turn is answered by all its hits where they are
-// few, and by the page index where they are many.
-func (p *scan) dense(ctx context.Context, r route) error {
+// worded answers by words: the newest rows of the page index, where the words are in many of them, else the
+// hits of runs of days.
+func (p *scan) worded(ctx context.Context, r route) error {
 	p.ses.plan = planDense
-	walk := p.limits.walk
-	p.limits.walk = p.limits.peek
-	err := p.drain(ctx, p.view.window, fromPageIndex)
-	p.limits.walk = walk
-	if err != nil || p.full() || !p.stopped {
+	if done, err := p.peek(ctx); done || err != nil {
 		return err
 	}
-	p.stopped = false
-	if selective(p.where) {
-		if done, err := p.attempt(ctx); err != nil || done {
-			return err
-		}
-		p.ses.plan = planDense
-	}
-	return p.daily(ctx, func(w query.Window) error {
-		places, few, err := p.probe(ctx, r, w, p.limits.dayProbe)
-		if err != nil {
-			return err
-		}
-		if !few {
-			return p.drain(ctx, w, fromPageIndex)
-		}
-		return p.visit(ctx, places)
-	})
-}
-
-// daily does f for what is left of each day, in order, until enough is found or the budget is spent.
-func (p *scan) daily(ctx context.Context, f func(query.Window) error) error {
-	for i, w := range p.daysLeft() {
-		if i > 0 && time.Now().After(p.deadline) {
-			p.stopped = true
+	p.ses.plan = planCandidates
+	for i, run := range p.ladder(p.view.window) {
+		if i > 0 && p.late() {
 			return nil
 		}
-		if err := p.passed(w, f(w)); err != nil || p.full() || p.stopped {
+		if err := p.wordedRun(ctx, r, run); err != nil || p.full() || p.stopped {
 			return err
 		}
 	}
 	return nil
+}
+
+// peek reads a few rows of the page index, and more where that promises to be enough. done says that nothing
+// else is to be done.
+func (p *scan) peek(ctx context.Context) (done bool, err error) {
+	walk := p.limits.walk
+	defer func() { p.limits.walk = walk }()
+	few := min(p.limits.glance, p.limits.peek, walk)
+	for _, rows := range []int{few, min(p.limits.peek, walk)} {
+		if rows > few && len(p.found)*rows < (p.most+1)*few {
+			return false, nil
+		}
+		p.limits.walk = rows
+		if err := p.drain(ctx, p.view.window, fromPageIndex); err != nil || p.full() || !p.stopped {
+			return true, err
+		}
+		if time.Now().After(p.deadline) {
+			return true, nil
+		}
+		p.stopped = false
+	}
+	return false, nil
+}
+
+// wordedRun answers a run of days by its hits where they are few, else day by day. A day of many hits is answered
+// by the page index, or by the index of another condition where there is one.
+func (p *scan) wordedRun(ctx context.Context, r route, run []query.Window) error {
+	w := whole(run, p.backward)
+	places, few, err := p.probe(ctx, r, w, p.limits.probe)
+	if err != nil {
+		return err
+	}
+	if few {
+		return p.passed(w, p.visit(ctx, places))
+	}
+	p.ses.plan = planDense
+	if len(run) > 1 {
+		for i := range run {
+			if i > 0 && p.late() {
+				return nil
+			}
+			if err := p.wordedRun(ctx, r, run[i:i+1]); err != nil || p.full() || p.stopped {
+				return err
+			}
+		}
+		return nil
+	}
+	if selective(p.where) {
+		err := p.ses.try(ctx, p.limits.budget, p.limits.statement, func() error { return p.drain(ctx, w, fromPlanner) })
+		if err == nil || !cancelled(err) {
+			return err
+		}
+	}
+	if p.limits.dayProbe > p.limits.probe {
+		if places, few, err = p.probe(ctx, r, w, p.limits.dayProbe); err != nil {
+			return err
+		}
+	}
+	if few {
+		return p.passed(w, p.visit(ctx, places))
+	}
+	return p.drain(ctx, w, fromPageIndex)
+}
+
+// late stops a scan whose time is over.
+func (p *scan) late() bool {
+	p.stopped = time.Now().After(p.deadline)
+	return p.stopped
 }
 
 // passed moves the scan to the end of a window that it has gone through.
@@ -146,11 +180,12 @@ func (p *scan) passed(w query.Window, err error) error {
 	return nil
 }
 
-// daysLeft is what of each day lies in the window and beyond the cut, in order.
-func (p *scan) daysLeft() []query.Window {
+// daysLeft is what of each day with rows lies in a window and beyond the cut, in order.
+func (p *scan) daysLeft(within query.Window) []query.Window {
+	rest := p.rest(within)
 	var out []query.Window
-	for _, day := range p.ses.partitions {
-		w := p.rest()
+	for _, day := range p.ses.filled {
+		w := rest
 		w.From.Micros = max(w.From.Micros, day.UnixMicro())
 		if until := day.Add(oneDay).UnixMicro(); !w.Until.Given || w.Until.Micros > until {
 			w.Until = query.Instant{Micros: until, Given: true}
@@ -165,9 +200,29 @@ func (p *scan) daysLeft() []query.Window {
 	return out
 }
 
-// rest is what of the window lies beyond the cut.
-func (p *scan) rest() query.Window {
-	w := p.view.window
+// ladder is the days left in runs of growing length: most searches end in the first, and statements about few
+// days are planned faster.
+func (p *scan) ladder(within query.Window) [][]query.Window {
+	days := p.daysLeft(within)
+	var out [][]query.Window
+	for size := 1; len(days) > 0; size *= 3 {
+		n := min(size, len(days))
+		out, days = append(out, days[:n]), days[n:]
+	}
+	return out
+}
+
+// whole is the window of a run of days.
+func whole(run []query.Window, backward bool) query.Window {
+	first, last := run[0], run[len(run)-1]
+	if !backward {
+		first, last = last, first
+	}
+	return query.Window{From: first.From, Until: last.Until}
+}
+
+// rest is what of a window lies beyond the cut.
+func (p *scan) rest(w query.Window) query.Window {
 	if p.at == nil {
 		return w
 	}

@@ -68,7 +68,7 @@ func writeBatch(ctx context.Context, pool *pgxpool.Pool, rng *rand.Rand, partiti
 		}
 		_, err := tx.Exec(ctx, `INSERT INTO rollup_quarter AS r (bucket, log, partition, dimension, value, n, errors)
 			SELECT date_bin('15 minutes', occurred_at, '2000-01-01 00:00+00'), log, partition, d.dimension, d.value, count(*), count(*) FILTER (WHERE e.severity >= 6)
-			  FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d
+			  FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d
 			 WHERE log = 1 AND partition = $1 AND commit = $2 GROUP BY 1, 2, 3, 4, 5
 			ON CONFLICT (bucket, log, partition, dimension, value) DO UPDATE SET n = r.n + EXCLUDED.n, errors = r.errors + EXCLUDED.errors`, partition, commit)
 		return err
@@ -84,7 +84,7 @@ func counted(ctx context.Context, ses *session, q *rollupRead) (map[string]strin
 	}
 	p := rollupParts{statement: s, q: q}
 	sql := "SELECT " + bucket + ", d.dimension, d.value, count(*), count(*) FILTER (WHERE e.severity >= 6) FROM event e, " +
-		"event_dimensions(e.severity, e.type, e.source, e.tags, e.facets) d WHERE " + p.within("occurred_at", q.window) +
+		"event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d WHERE " + p.within("occurred_at", q.window) +
 		" AND " + s.inside(q.vector) + " AND d.dimension = ANY (" + s.param(q.dimensions, "text[]") + ")"
 	if q.values != nil {
 		sql += " AND d.value = ANY (" + s.param(q.values, "text[]") + ")"

@@ -7,21 +7,20 @@ import (
 	"slices"
 	"strconv"
 
+	"oriel/server/db"
 	"oriel/server/fault"
 	"oriel/server/query"
 )
 
-// facetDevice is the facet field that is no dimension: it has as many values as there are devices.
-const facetDevice = "device"
-
-// dimensionOf is the dimension of a field; "" where there is none.
+// dimensionOf is the dimension of a field; "" where there is none. Of facets it is for the session to say whether
+// rollups hold it.
 func dimensionOf(f query.Field) string {
 	switch {
 	case f.Kind == query.Severity:
 		return dimensionSeverity
 	case f.Kind == query.Attribute && (f.Name == dimensionType || f.Name == dimensionSource):
 		return f.Name
-	case f.Kind == query.Facet && f.Name != facetDevice:
+	case f.Kind == query.Facet:
 		return f.Name
 	default:
 		return ""
@@ -139,11 +138,28 @@ type sums struct{ n, errors int64 }
 var errRollupOverlap = errors.New("events have several of the values")
 
 // rolledIn finds the filter that rollups answer in a view: they do not know what arrived when.
-func (v *view) rolledIn(where query.And) (rolled, bool) {
-	if v.arrivedOnly {
-		return rolled{}, false
+func (ses *session) rolledIn(ctx context.Context, v *view, where query.And) (f rolled, ok bool, err error) {
+	if f, ok = rolledBy(where); !ok || v.arrivedOnly {
+		return rolled{}, false, nil
 	}
-	return rolledBy(where)
+	ok, err = ses.counted(ctx, f.dimension)
+	return f, ok, err
+}
+
+// counted says whether rollups hold all events that have the dimension; "" is any event. Of a facet they do where
+// no configuration by which events were ever derived has it uncounted: what an event counts under never changes.
+func (ses *session) counted(ctx context.Context, dimension string) (bool, error) {
+	if dimension == "" || dimension == dimensionTag || single(dimension) {
+		return true, nil
+	}
+	if ses.uncounted == nil {
+		names, err := db.New(ses.prepared()).UncountedFacets(ctx)
+		if err != nil {
+			return false, fmt.Errorf("read which facets are in no rollup: %w", err)
+		}
+		ses.uncounted = append([]string{}, names...)
+	}
+	return !slices.Contains(ses.uncounted, dimension), nil
 }
 
 // rolledView asks for a view.
@@ -214,9 +230,9 @@ func overlapping(rows []rollupRow) bool {
 
 // rolledUp counts the events of a filter by the rollups. ok is false where they cannot tell.
 func (s *Service) rolledUp(ctx context.Context, ses *session, where query.And, v *view) (n int64, ok bool, err error) {
-	f, ok := v.rolledIn(where)
+	f, ok, err := ses.rolledIn(ctx, v, where)
 	if !ok {
-		return 0, false, nil
+		return 0, false, err
 	}
 	counts, err := rolledCounts(ctx, ses, *s.rolledView(v), f)
 	if ok, err := servedByRollups(v, err); !ok {

@@ -39,8 +39,11 @@ func (r route) sql(c compiler) string {
 	return "(" + strings.Join(parts, " OR ") + ")"
 }
 
-// maxKeys is how many keys of a conjunction are looked up: more find hardly less.
-const maxKeys = 4
+// How many keys of a word, and of a conjunction, are looked up, the most selective first: more find hardly less.
+const (
+	keysOfTerm = 2
+	keysOfAll  = 4
+)
 
 // routeOf is the best way to the rows of n; nil where no index bounds them.
 func (f *facts) routeOf(n query.Node) route {
@@ -77,7 +80,7 @@ func (f *facts) routeOfTerm(t term) route {
 	}
 	switch {
 	case len(keys) > 0:
-		return route{{keys: keys}}
+		return route{{keys: keys[:min(len(keys), keysOfTerm)]}}
 	case len(lexemes) > 0:
 		return route{{sql: carrying(lexemes)}}
 	case len(t.clauses) > 0: // one thing or the other
@@ -93,7 +96,7 @@ func carrying(clauses [][]int64) func(compiler) string {
 		for i, hashes := range clauses {
 			parts[i] = c.carries(hashes, c.facts.reserved)
 		}
-		return join(" AND ", parts...)
+		return join(parts...)
 	}
 }
 
@@ -119,14 +122,14 @@ func (f *facts) together(nodes query.And) route {
 	}
 	switch {
 	case len(keys) > 0:
-		return route{{keys: keys[:min(len(keys), maxKeys)]}}
+		return route{{keys: keys[:min(len(keys), keysOfAll)]}}
 	case len(words) > 0:
 		return route{{sql: func(c compiler) string {
 			parts := make([]string, len(words))
 			for i, w := range words {
 				parts[i] = w(c)
 			}
-			return join(" AND ", parts...)
+			return join(parts...)
 		}}}
 	}
 	return mixed

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"oriel/server/cloudevents"
+	"oriel/server/db"
 	"oriel/server/query"
 )
 
@@ -42,17 +43,20 @@ type question struct {
 const eventColumns = `occurred_at, log, partition, "offset", commit, kafka_time, severity, flags, source, id, type,
  subject, time_text, datacontenttype, dataschema, tags, facets, attributes, trace_id, lexemes, data`
 
-// shownColumns are read of rows that may be shown, as NULL of others: a walk passes by many.
-const shownColumns = `CASE WHEN shown THEN kafka_time END, CASE WHEN shown THEN severity END, CASE WHEN shown THEN flags END,
+// The columns that are read of rows that may be shown, as NULL of others: a walk passes by many. Those of a set
+// are fewer, but for what the verifier reads.
+const (
+	shownColumns = `CASE WHEN shown THEN kafka_time END, CASE WHEN shown THEN severity END, CASE WHEN shown THEN flags END,
  CASE WHEN shown THEN source END, CASE WHEN shown THEN id END, CASE WHEN shown THEN type END,
  CASE WHEN shown THEN subject END, CASE WHEN shown THEN time_text END, CASE WHEN shown THEN datacontenttype END,
- CASE WHEN shown THEN tags END, CASE WHEN shown THEN facets END,
- CASE WHEN shown AND checked THEN dataschema END, CASE WHEN shown AND checked THEN attributes END,
+ CASE WHEN shown THEN tags END, CASE WHEN shown THEN facets END,` + checkedColumns + `,
+ CASE WHEN shown THEN octet_length(data) END, CASE WHEN shown THEN substr(data, 1, 4096) END`
+	briefColumns = `NULL::timestamptz, CASE WHEN shown THEN severity END, CASE WHEN shown AND checked THEN flags END,
+ CASE WHEN shown THEN source END, CASE WHEN shown AND checked THEN id END, CASE WHEN shown THEN type END,
+ CASE WHEN shown THEN subject END, NULL::text, CASE WHEN shown AND checked THEN datacontenttype END,
+ CASE WHEN shown THEN tags END, CASE WHEN shown THEN facets END,` + checkedColumns + `, NULL::integer, NULL::bytea`
+	checkedColumns = ` CASE WHEN shown AND checked THEN dataschema END, CASE WHEN shown AND checked THEN attributes END,
  CASE WHEN shown AND checked THEN trace_id END, CASE WHEN shown AND checked THEN data END`
-
-const (
-	dataColumns  = ", CASE WHEN shown THEN octet_length(data) END, CASE WHEN shown THEN substr(data, 1, 4096) END"
-	briefColumns = ", NULL::integer, NULL::bytea"
 )
 
 // compile makes the statement. The innermost query is a fence by its LIMIT, the middle one by OFFSET 0,
@@ -60,10 +64,11 @@ const (
 func (q *question) compile(f *facts) (sql string, args []any) {
 	s := &statement{}
 	c := compiler{s, f}
-	order, source := ` ORDER BY occurred_at DESC, log DESC, partition DESC, "offset" DESC`, ""
+	order := newestFirst
 	if q.backward {
-		order = ` ORDER BY occurred_at, log, partition, "offset"`
+		order = oldestFirst
 	}
+	var source string
 	if q.origin == fromPlaces {
 		source = s.at(q.places, eventColumns)
 	} else {
@@ -73,7 +78,7 @@ func (q *question) compile(f *facts) (sql string, args []any) {
 		}
 	}
 	inside := s.inside(q.view.upper)
-	filter := join(" AND ", c.compile(q.where).sql, s.arrived(q.view))
+	filter := join(c.compile(q.where).sql, s.arrived(q.view))
 	hit := always
 	switch {
 	case q.origin != fromPlanner:
@@ -82,9 +87,12 @@ func (q *question) compile(f *facts) (sql string, args []any) {
 		source += " AND " + filter
 	}
 	source += order
-	if q.origin != fromPlaces {
-		source += " LIMIT " + s.param(q.limit, "bigint")
+	limit := q.limit
+	if q.origin == fromPlaces {
+		limit = len(q.places)
 	}
+	most := s.param(limit, "bigint")
+	source += " LIMIT " + most
 	checked := never
 	switch {
 	case q.verify:
@@ -92,15 +100,33 @@ func (q *question) compile(f *facts) (sql string, args []any) {
 	case f.worded():
 		checked = "coalesce(" + c.carries(f.reserved) + ", FALSE)"
 	}
-	columns := shownColumns + dataColumns
+	columns := shownColumns
 	if q.brief {
-		columns = shownColumns + briefColumns
+		columns = briefColumns
 	}
-	return `SELECT occurred_at, log, partition, "offset", commit, newer, hit, shown AND checked, ` + columns +
-		" FROM (SELECT e.*, hit AND NOT newer AS shown FROM (SELECT " + eventColumns +
+	return `SELECT n, occurred_at, log, partition, "offset", commit, newer, hit, shown AND checked, ` + columns +
+		" FROM (SELECT e.*, hit AND NOT newer AS shown FROM (SELECT row_number() OVER (" + order + ") AS n, " + eventColumns +
 		", NOT " + inside + " AS newer, " + hit + " AS hit, " + checked + " AS checked FROM (SELECT " + eventColumns +
-		" FROM " + source + ") e OFFSET 0) e) e" + order, s.args
+		" FROM " + source + ") e OFFSET 0) e) e WHERE hit OR newer OR n = " + most + order, s.args
 }
+
+// compilePlaces reads rows at places whatever they are: its text is the same for all filters, so that its plan is
+// kept.
+func compilePlaces(places []key, backward bool) (sql string, args []any) {
+	s := &statement{}
+	order := newestFirst
+	if backward {
+		order = oldestFirst
+	}
+	return "SELECT row_number() OVER (" + order + `) AS n, occurred_at, log, partition, "offset", commit, FALSE, TRUE, TRUE,
+ kafka_time, severity, flags, source, id, type, subject, time_text, datacontenttype, tags, facets, dataschema, attributes, trace_id, data,
+ octet_length(data), substr(data, 1, 4096) FROM ` + s.at(places, eventColumns) + order, s.args
+}
+
+const (
+	newestFirst = ` ORDER BY occurred_at DESC, log DESC, partition DESC, "offset" DESC`
+	oldestFirst = ` ORDER BY occurred_at, log, partition, "offset"`
+)
 
 // at is SQL for the rows at places, one look-up in the page index each.
 func (s *statement) at(places []key, columns string) string {
@@ -131,8 +157,9 @@ func compileProbe(r route, vw *view, w query.Window, limit int, f *facts) (sql s
 		" AND " + s.snapshot(vw) + " LIMIT " + s.param(limit, "bigint"), s.args
 }
 
-// row is one row that a statement returned. Everything after checked is only there where it is shown.
+// row is one row that a statement returned: a hit, one that is newer, or the last one it looked at. Everything after checked is only there where it is shown.
 type row struct {
+	n                   int // its number among those that the statement looked at, from 1
 	key                 key
 	commit              int64
 	newer, hit, checked bool
@@ -172,8 +199,8 @@ func (r *row) match() match {
 }
 
 // ask runs the statement and hands each row to f until it says false.
-func (ses *session) ask(ctx context.Context, sql string, args []any, f func(*row) bool) (n int, err error) {
-	rows, err := ses.Query(ctx, sql, args...)
+func ask(ctx context.Context, q db.DBTX, sql string, args []any, f func(*row) bool) (n int, err error) {
+	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
 		return 0, fmt.Errorf("search events: %w", err)
 	}
@@ -187,7 +214,7 @@ func (ses *session) ask(ctx context.Context, sql string, args []any, f func(*row
 			source, id, kind, subject, timeText, contentTypeRaw *string
 			dataSchema                                          *string
 		)
-		if err := rows.Scan(&at, &r.key.log, &r.key.partition, &r.key.offset, &r.commit, &r.newer, &r.hit, &r.checked,
+		if err := rows.Scan(&r.n, &at, &r.key.log, &r.key.partition, &r.key.offset, &r.commit, &r.newer, &r.hit, &r.checked,
 			&kafkaTime, &severity, &flags, &source, &id, &kind, &subject, &timeText, &contentTypeRaw,
 			&r.tags, &r.facets, &dataSchema, &r.attributes, &r.traceID, &r.data, &r.size, &r.preview); err != nil {
 			return n, fmt.Errorf("read event: %w", err)
@@ -197,7 +224,7 @@ func (ses *session) ask(ctx context.Context, sql string, args []any, f func(*row
 		r.source, r.id, r.kind, r.subject = value(source), value(id), value(kind), value(subject)
 		r.timeText, r.contentType = value(timeText), value(contentTypeRaw)
 		r.dataSchema = value(dataSchema)
-		n++
+		n = r.n
 		if !f(&r) {
 			break
 		}

@@ -29,7 +29,8 @@ type scan struct {
 	verifier *query.Verifier
 	exact    bool
 	found    []*row
-	examined int
+	examined int // rows looked at
+	judged   int // of them, those that came here
 	newer    int
 	stopped  bool // by the budget: there may be more
 	deadline time.Time
@@ -39,10 +40,10 @@ type scan struct {
 func (p *scan) full() bool { return len(p.found) > p.most }
 
 func (p *scan) run(ctx context.Context) (err error) {
-	if p.facts, err = p.loadFacts(ctx, p.ses, p.where); err != nil {
+	if p.facts, err = p.loadFacts(ctx, p.ses.prepared(), p.where); err != nil {
 		return err
 	}
-	p.found, p.examined, p.newer, p.stopped = nil, 0, 0, false
+	p.found, p.examined, p.judged, p.newer, p.stopped = nil, 0, 0, 0, false
 	p.verifier = query.NewVerifier(p.where)
 	p.exact = compiler{&statement{}, p.facts}.compile(p.where).exact
 	p.deadline = time.Now().Add(p.limits.budget)
@@ -58,14 +59,33 @@ func (p *scan) run(ctx context.Context) (err error) {
 }
 
 func (p *scan) question(w query.Window, from origin) question {
-	return question{
+	q := question{
 		where: p.where, view: p.view, window: w, cut: p.at, backward: p.backward, origin: from, verify: !p.exact, brief: p.brief,
 	}
+	if p.at != nil && *p.at == cutBelow(p.at.key.at) {
+		q.cut = nil // the window has it
+		q.window = p.rest(w)
+	}
+	return q
 }
 
-// drain asks for the rows of a window in runs of growing length until enough are found, the window is
+// drain asks for the rows of a window, a run of days after the other, until enough are found, the window is
 // exhausted or the budget is spent.
 func (p *scan) drain(ctx context.Context, w query.Window, from origin) error {
+	for i, run := range p.ladder(w) {
+		if i > 0 && p.late() {
+			return nil
+		}
+		w := whole(run, p.backward)
+		if err := p.passed(w, p.drainRun(ctx, w, from)); err != nil || p.full() || p.stopped {
+			return err
+		}
+	}
+	return nil
+}
+
+// drainRun asks for the rows of a window in portions of growing size.
+func (p *scan) drainRun(ctx context.Context, w query.Window, from origin) error {
 	limit := p.most + 1 - len(p.found)
 	if !p.exact || from == fromPageIndex {
 		limit = max(min(limit, p.limits.lastChunk), p.limits.firstChunk)
@@ -76,6 +96,7 @@ func (p *scan) drain(ctx context.Context, w query.Window, from origin) error {
 		}
 		q := p.question(w, from)
 		q.limit = limit
+		began := time.Now()
 		n, err := p.ask(ctx, &q)
 		if err != nil || p.full() || p.stopped || n < limit {
 			return err
@@ -84,20 +105,32 @@ func (p *scan) drain(ctx context.Context, w query.Window, from origin) error {
 			p.stopped = true
 			return nil
 		}
-		limit = min(2*limit, p.limits.lastChunk)
+		limit = p.portion(2*limit, n, time.Since(began))
 	}
+}
+
+// portion is how many rows to ask for next, after n of them took a time: no more than fit into what is left.
+func (p *scan) portion(rows, n int, took time.Duration) int {
+	rows = min(rows, p.limits.lastChunk)
+	left := time.Until(p.deadline)
+	if n == 0 || took <= 0 || took > p.limits.budget || left <= 0 {
+		return rows
+	}
+	return max(min(rows, int(int64(n)*int64(left)/int64(took))), min(rows, p.limits.firstChunk/4), 1)
 }
 
 // visit reads the rows at places, which are in order, in runs of growing length.
 func (p *scan) visit(ctx context.Context, places []key) error {
-	for run := p.most + 1 - len(p.found); len(places) > 0; run *= 2 {
+	for run := p.most + 1 - len(p.found); len(places) > 0; {
 		run = min(run, p.limits.lastChunk)
+		began := time.Now()
 		q := p.question(p.view.window, fromPlaces)
 		q.places = places[:min(run, len(places))]
 		if _, err := p.ask(ctx, &q); err != nil || p.full() || p.stopped {
 			return err
 		}
 		p.at = &cut{q.places[len(q.places)-1], p.backward}
+		run = p.portion(2*run, len(q.places), time.Since(began))
 		if places = places[len(q.places):]; len(places) > 0 && p.spent(fromPlaces) {
 			p.stopped = true
 		}
@@ -108,11 +141,32 @@ func (p *scan) visit(ctx context.Context, places []key) error {
 	return nil
 }
 
+// fewPlaces are judged in here, by a statement that is planned already; SQL judges more, where it can.
+const fewPlaces = 200
+
 // ask runs one statement and judges its rows.
 func (p *scan) ask(ctx context.Context, q *question) (n int, err error) {
-	sql, args := q.compile(p.facts)
-	if n, err = p.ses.ask(ctx, sql, args, p.take); err != nil {
-		return n, err
+	before := p.examined
+	take := func(r *row) bool { p.examined = before + r.n; return p.take(r) }
+	if q.origin == fromPlaces && (q.verify || len(q.places) <= fewPlaces) {
+		on, err := p.ses.once(ctx)
+		if err != nil {
+			return 0, err
+		}
+		sql, args := compilePlaces(q.places, q.backward)
+		n, err = ask(ctx, on, sql, args, func(r *row) bool {
+			r.newer = r.commit > p.view.upper.of(r.key.log, r.key.partition)
+			r.hit = !p.view.arrivedOnly || r.commit > p.view.lower.of(r.key.log, r.key.partition)
+			return take(r)
+		})
+		if err != nil {
+			return n, err
+		}
+	} else {
+		sql, args := q.compile(p.facts)
+		if n, err = ask(ctx, p.ses, sql, args, take); err != nil {
+			return n, err
+		}
 	}
 	if p.newer > p.limits.newer {
 		return n, p.tooOld()
@@ -122,7 +176,7 @@ func (p *scan) ask(ctx context.Context, q *question) (n int, err error) {
 
 // take judges one row and says whether to go on.
 func (p *scan) take(r *row) bool {
-	p.examined++
+	p.judged++
 	p.at = &cut{r.key, p.backward}
 	switch {
 	case r.newer:
@@ -139,7 +193,7 @@ func (p *scan) take(r *row) bool {
 		}
 	}
 	// Verifying is what takes long in here; a run that is already paid for is else read to its end.
-	if r.checked && p.examined%64 == 0 && time.Now().After(p.deadline) {
+	if r.checked && p.judged%64 == 0 && time.Now().After(p.deadline) {
 		p.stopped = true
 		return false
 	}

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"oriel/server/db"
 	"oriel/server/fault"
 
 	"github.com/jackc/pgx/v5"
@@ -19,16 +20,18 @@ import (
 // session is one search on one connection: a read-only transaction in REPEATABLE READ, so that all statements
 // see the same rows and the same index of identifiers, which maintenance rewrites meanwhile.
 type session struct {
-	conn       *pgxpool.Conn
-	partitions []time.Time // the days that event has, oldest first
-	plan       string
-	examined   int
+	conn     *pgxpool.Conn
+	filled   []time.Time // the days that have rows, oldest first
+	plan     string
+	examined int
+	planning string // how the server plans
+	// uncounted are the facets that rollups lack; nil: not read yet.
+	uncounted []string
 }
 
-// Settings of every search. A filter's cost depends on its values, so a plan made without them may be
-// a thousand times worse: every statement is planned for what it carries. The lock, taken before the rows are
+// Settings of every search. The lock, taken before the rows are
 // fixed, keeps days from being dropped: a day that is listed is there to the end.
-const opening = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan; " +
+const opening = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + plansOnce + "; " +
 	"LOCK TABLE ONLY event IN ACCESS SHARE MODE; SET LOCAL jit = off; SET LOCAL statement_timeout = "
 
 // run does f in a session of a free slot, twice where a standby fails. It is where failures become public. after is
@@ -110,6 +113,7 @@ func (ses *session) begin(ctx context.Context, timeout time.Duration) error {
 	if err := ses.exec(ctx, opening+milliseconds(timeout)); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
+	ses.planning = plansOnce
 	return nil
 }
 
@@ -120,6 +124,7 @@ func (ses *session) exec(ctx context.Context, sql string) error {
 
 // try does f with another limit of a statement's time. Where that fails, the transaction is as it was before.
 func (ses *session) try(ctx context.Context, timeout, after time.Duration, f func() error) error {
+	planning := ses.planning
 	if err := ses.exec(ctx, "SAVEPOINT try; SET LOCAL statement_timeout = "+milliseconds(timeout)); err != nil {
 		return fmt.Errorf("set statement timeout: %w", err)
 	}
@@ -136,6 +141,7 @@ func (ses *session) try(ctx context.Context, timeout, after time.Duration, f fun
 	if cancelled(undo) { // by the very limit that it takes back
 		undo = ses.exec(ctx, "ROLLBACK TO try")
 	}
+	ses.planning = planning
 	return errors.Join(err, undo)
 }
 
@@ -149,12 +155,52 @@ func (ses *session) rollback(ctx context.Context) error {
 	return nil
 }
 
+// Query runs a statement that is planned for the values it carries: a filter's cost depends on them, and a plan
+// made without them may be a thousand times worse.
 func (ses *session) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	return ses.conn.Query(ctx, sql, args...)
+	if err := ses.plans(ctx, plansOfValues); err != nil {
+		return nil, err
+	}
+	return ses.conn.Query(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 }
 
+// QueryRow is Query for one row.
 func (ses *session) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	return ses.conn.QueryRow(ctx, sql, args...)
+	if err := ses.plans(ctx, plansOfValues); err != nil {
+		return failedRow{err}
+	}
+	return ses.conn.QueryRow(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+}
+
+type failedRow struct{ err error }
+
+func (r failedRow) Scan(...any) error { return r.err }
+
+// How statements are planned. PostgreSQL plans those without a name for their values, unless it is told otherwise.
+// A plan that is kept may meet days that were empty when it was made: it must use their indexes all the same.
+const (
+	plansOnce     = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off"
+	plansOfValues = "SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on"
+)
+
+func (ses *session) plans(ctx context.Context, how string) error {
+	if ses.planning == how {
+		return nil
+	}
+	if err := ses.exec(ctx, how); err != nil {
+		return fmt.Errorf("choose how to plan: %w", err)
+	}
+	ses.planning = how
+	return nil
+}
+
+// prepared runs statements whose plan is good for all values: PostgreSQL keeps it.
+func (ses *session) prepared() db.DBTX { return ses.conn }
+
+// once is prepared for statements over all days, of which planning takes longer than what is asked: they are
+// planned once a connection.
+func (ses *session) once(ctx context.Context) (db.DBTX, error) {
+	return ses.conn, ses.plans(ctx, plansOnce)
 }
 
 // Exec completes what generated queries ask of a connection; searches write nothing.

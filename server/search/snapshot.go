@@ -76,7 +76,7 @@ func (s *Service) freeze(ctx context.Context, ses *session, f query.Filter) (*vi
 	if len(days) > 0 {
 		v.oldest = query.InstantOf(days[0])
 	}
-	if v.upper, err = storeVector(ctx, ses); err != nil {
+	if v.upper, err = storeVector(ctx, ses.prepared()); err != nil {
 		return nil, err
 	}
 	return v, s.arrivals(ctx, ses, v, now)
@@ -134,19 +134,22 @@ func commitsBefore(ctx context.Context, q db.DBTX, at query.Instant) (vector, er
 
 // days is the days that event has partitions for, oldest first.
 func (ses *session) days(ctx context.Context) ([]time.Time, error) {
-	names, err := db.New(ses).EventPartitions(ctx)
+	parts, err := db.New(ses.prepared()).EventPartitions(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list event partitions: %w", err)
 	}
-	days := make([]time.Time, 0, len(names))
-	for _, n := range names {
-		day, err := time.ParseInLocation("20060102", strings.TrimPrefix(n, "event_"), time.UTC)
+	days := make([]time.Time, 0, len(parts))
+	ses.filled = ses.filled[:0]
+	for _, part := range parts {
+		day, err := time.ParseInLocation("20060102", strings.TrimPrefix(part.Name, "event_"), time.UTC)
 		if err != nil {
-			return nil, fmt.Errorf("event partition %q is not named for its day: %w", n, err)
+			return nil, fmt.Errorf("event partition %q is not named for its day: %w", part.Name, err)
 		}
 		days = append(days, day)
+		if part.Filled {
+			ses.filled = append(ses.filled, day)
+		}
 	}
-	ses.partitions = days
 	return days, nil
 }
 

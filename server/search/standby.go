@@ -64,7 +64,7 @@ func (s *Service) catchUp(ctx context.Context, ses *session, after vector) error
 	again := time.NewTicker(20 * time.Millisecond)
 	defer again.Stop()
 	for {
-		has, err := storeVector(ctx, ses)
+		has, err := storeVector(ctx, ses.prepared())
 		if err != nil || has.reaches(after) {
 			return err
 		}

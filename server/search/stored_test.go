@@ -74,7 +74,7 @@ func TestTheConsumerIndexesWhatTheVerifierReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := (&session{conn: conn}).ask(t.Context(), sql, args, func(r *row) bool {
+		n, err := ask(t.Context(), conn, sql, args, func(r *row) bool {
 			out := analyzer.Analyze(inputOf(r.candidate()), nil)
 			if !slices.Equal(out.Lexemes, lexemes) {
 				t.Errorf("%s: the consumer stored %d lexemes, the row has %d", e.ID, len(lexemes), len(out.Lexemes))

@@ -74,7 +74,8 @@ func (c *suggester) run(ctx context.Context) error {
 	case f == nil && c.cursor.Quoted:
 		return c.words(ctx)
 	case f == nil:
-		return errors.Join(c.fields(ctx), c.operators(), c.words(ctx))
+		c.operators()
+		return errors.Join(c.fields(ctx), c.words(ctx))
 	default:
 		return c.values(ctx, *f)
 	}
@@ -121,6 +122,7 @@ func (c *suggester) fields(ctx context.Context) error {
 			detail = "trace to emergency"
 		case query.Trace:
 			detail = "trace id"
+		default:
 		}
 		c.offer(groupNear, c.cursor.Text, f.String(), Suggestion{Kind: "field", Text: f.String(), Insert: f.String() + ":", Detail: detail})
 	}
@@ -169,7 +171,7 @@ func (c *suggester) builtIn() []query.Field {
 }
 
 // operators offers what joins conditions.
-func (c *suggester) operators() error {
+func (c *suggester) operators() {
 	for _, o := range []struct{ name, detail string }{{"AND", "both hold"}, {"OR", "either holds"}, {"NOT", "it does not hold"}} {
 		if c.cursor.Joins || o.name == "NOT" {
 			if strings.HasPrefix(o.name, c.cursor.Text) {
@@ -177,7 +179,6 @@ func (c *suggester) operators() error {
 			}
 		}
 	}
-	return nil
 }
 
 // words offers words of events that begin so.

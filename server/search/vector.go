@@ -125,4 +125,4 @@ func (s *statement) arrived(v *view) string {
 }
 
 // snapshot is SQL for the rows of the view, whatever they occurred at.
-func (s *statement) snapshot(v *view) string { return join(" AND ", s.inside(v.upper), s.arrived(v)) }
+func (s *statement) snapshot(v *view) string { return join(s.inside(v.upper), s.arrived(v)) }

@@ -15,11 +15,22 @@ type interval struct {
 // ladder is every interval, the shortest first.
 func ladder() []interval {
 	return []interval{
-		{name: "1s", step: time.Second}, {name: "5s", step: 5 * time.Second}, {name: "10s", step: 10 * time.Second},
-		{name: "30s", step: 30 * time.Second}, {name: "1m", step: time.Minute}, {name: "5m", step: 5 * time.Minute},
-		{name: "10m", step: 10 * time.Minute}, {name: "15m", step: 15 * time.Minute}, {name: "30m", step: 30 * time.Minute},
-		{name: "1h", step: time.Hour}, {name: "3h", step: 3 * time.Hour}, {name: "6h", step: 6 * time.Hour},
-		{name: "12h", step: 12 * time.Hour}, {name: "1d", days: 1}, {name: "7d", days: 7}, {name: "1M", months: 1},
+		{name: "1s", step: time.Second},
+		{name: "5s", step: 5 * time.Second},
+		{name: "10s", step: 10 * time.Second},
+		{name: "30s", step: 30 * time.Second},
+		{name: "1m", step: time.Minute},
+		{name: "5m", step: 5 * time.Minute},
+		{name: "10m", step: 10 * time.Minute},
+		{name: "15m", step: 15 * time.Minute},
+		{name: "30m", step: 30 * time.Minute},
+		{name: "1h", step: time.Hour},
+		{name: "3h", step: 3 * time.Hour},
+		{name: "6h", step: 6 * time.Hour},
+		{name: "12h", step: 12 * time.Hour},
+		{name: "1d", days: 1},
+		{name: "7d", days: 7},
+		{name: "1M", months: 1},
 	}
 }
 

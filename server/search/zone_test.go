@@ -99,7 +99,19 @@ func TestEveryInstantLiesInItsBucket(t *testing.T) {
 		loc := zone(t, name)
 		for _, iv := range ladder() {
 			at := time.Date(2009, 1, 1, 0, 0, 0, 0, time.UTC)
-			for at.Year() < 2013 {
+			instants := []time.Time{at}
+			for ; at.Year() < 2013; at = at.Add(23*time.Minute + 7*time.Hour + 17*time.Microsecond) {
+				instants = append(instants, at)
+			}
+			for change := instants[0].In(loc); change.Year() < 2013; { // and around every change of the clock
+				if _, change = change.ZoneBounds(); change.IsZero() {
+					break
+				}
+				for minutes := -90; minutes <= 90; minutes += 5 {
+					instants = append(instants, change.Add(time.Duration(minutes)*time.Minute), change.Add(time.Duration(minutes)*time.Minute-time.Microsecond))
+				}
+			}
+			for _, at := range instants {
 				floor := iv.floor(loc, at)
 				next := iv.next(loc, floor)
 				if floor.After(at) || !next.After(at) {
@@ -111,7 +123,6 @@ func TestEveryInstantLiesInItsBucket(t *testing.T) {
 				if again := iv.floor(loc, next); !again.Equal(next) {
 					t.Fatalf("%s %s: %s begins a bucket, and lies in that of %s", name, iv.name, next, again)
 				}
-				at = at.Add(23*time.Minute + 7*time.Hour + 17*time.Microsecond)
 			}
 		}
 	}

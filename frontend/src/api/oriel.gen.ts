@@ -530,6 +530,8 @@ export interface Installation {
   contact?: string;
   /** Where a trace is looked at, with `{traceId}` in the place of its identifier. */
   traceUrl?: string;
+  /** The names of the facet fields, which are parameters of searches. */
+  facets: string[];
 }
 
 export interface SignOutRequest {

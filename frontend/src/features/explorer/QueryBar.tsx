@@ -48,6 +48,7 @@ export function QueryBar({
   const listId = useId();
   const [typed, setTyped] = useState<Typed>({ text: applied, caret: applied.length });
   const [opened, setOpened] = useState(false);
+  const [focused, setFocused] = useState(false);
   const { text, caret } = typed;
   const place = (next: string, at: number) => {
     setTyped({ text: next, caret: at });
@@ -115,6 +116,7 @@ export function QueryBar({
             listId={listId}
             text={text}
             caret={caret}
+            focused={focused}
             opened={opened}
             onOpened={setOpened}
             fault={shownFault}
@@ -136,10 +138,14 @@ export function QueryBar({
             }}
             onFocus={() => {
               past.begin();
+              setFocused(true);
               // An empty bar says what may stand in it.
               setOpened(text === "");
             }}
-            onBlur={() => setOpened(false)}
+            onBlur={() => {
+              setOpened(false);
+              setFocused(false);
+            }}
             onKeyDown={onKeyDown}
             placeholder="Words, or field:value, such as severity>=error"
             aria-label="Words to find"

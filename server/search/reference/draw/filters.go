@@ -14,11 +14,29 @@ func Facets() []string { return []string{"device", "person", "room", "tag"} }
 
 // Where draws conditions on events. Each alone is one that the query language can say.
 func (d *Draw) Where(events []*reference.Event) query.And {
+	switch n := d.rng.IntN(100); {
+	case n < 20: // what some event must have
+		return query.And{d.leaf(events)}
+	case n < 24 && len(events) > 0:
+		return d.identity(events[d.rng.IntN(len(events))])
+	}
 	var out query.And
 	for range []int{1, 1, 1, 1, 2, 2, 3}[d.rng.IntN(7)] {
 		out = append(out, d.node(events, 3))
 	}
 	return out
+}
+
+// identity is an event's source and id together.
+func (d *Draw) identity(e *reference.Event) query.And {
+	source, id := e.Source, e.ID
+	if d.chance(15) {
+		source = d.of(d.from)
+	}
+	return query.And{
+		query.Equal{Field: query.Field{Kind: query.Attribute, Name: "source"}, Value: source},
+		query.Equal{Field: query.Field{Kind: query.Attribute, Name: "id"}, Value: id},
+	}
 }
 
 func (d *Draw) node(events []*reference.Event, depth int) query.Node {
@@ -57,6 +75,8 @@ func (d *Draw) leaf(events []*reference.Event) query.Node {
 // try may draw what cannot be said; then it answers nil.
 func (d *Draw) try(e *reference.Event) query.Node {
 	switch n := d.rng.IntN(100); {
+	case n < 14:
+		return d.identifying(e)
 	case n < 34:
 		return d.word(e)
 	case n < 42:
@@ -100,6 +120,27 @@ func (d *Draw) word(e *reference.Event) query.Node {
 		text = d.of(numbers())
 	case n < 70:
 		text = d.fresh()
+	}
+	if !sayable(text) || len(reference.Leaves(text)) == 0 {
+		return nil
+	}
+	return query.Word{Text: text}
+}
+
+// identifying is a word or several that few events have, as they stand in a value with digits.
+func (d *Draw) identifying(e *reference.Event) query.Node {
+	var values []string
+	for _, v := range e.Values() {
+		if strings.ContainsAny(v, "0123456789") && len(v) > 3 {
+			values = append(values, v)
+		}
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	text := d.of(values)
+	if d.chance(30) {
+		text = d.part(text)
 	}
 	if !sayable(text) || len(reference.Leaves(text)) == 0 {
 		return nil

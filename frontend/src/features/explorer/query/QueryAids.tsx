@@ -27,6 +27,8 @@ export interface QueryAidsProps {
   listId: string;
   text: string;
   caret: number;
+  /** Mistakes are told while the query is at hand; beside it the page says the first. */
+  focused: boolean;
   /** What the person did last: only what is typed opens the list by itself. */
   opened: boolean;
   onOpened: (opened: boolean) => void;
@@ -68,6 +70,7 @@ export function QueryAids({
   listId,
   text,
   caret,
+  focused,
   opened,
   onOpened,
   fault,
@@ -126,7 +129,7 @@ export function QueryAids({
     return true;
   };
   useImperativeHandle(ref, () => ({ onKey }));
-  const shownMistakes = document.activeElement === input.current ? mistakes : [];
+  const shownMistakes = focused ? mistakes : [];
   const hinted =
     active >= 0 ? active : options.findIndex(({ typed, insert }) => typed !== "" && insert !== typed);
   return (
