@@ -128,7 +128,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		Config: httpapi.Config{
 			PublicURL: cfg.HTTP.PublicURL, Demo: opts.Demo, Version: opts.Version, Topic: cfg.Kafka.Topic,
 			Name: cfg.HTTP.Name, Facets: fields.Names(), Provider: providerName(cfg.SignIn), Contact: cfg.SignIn.Contact,
-			TraceURL: cfg.HTTP.TraceURL,
+			TraceURL:       cfg.HTTP.TraceURL,
 			TrustedProxies: cfg.HTTP.TrustedProxies, Limits: httpapi.Limits(cfg.Limits),
 		},
 		Tokens: tokens, TokenAdmin: tokens, Health: a.health, Tracer: tracing.Tracer("oriel/server/httpapi"),

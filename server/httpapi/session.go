@@ -43,7 +43,7 @@ func (h *handlers) GetInstallation(context.Context, GetInstallationRequestObject
 	return GetInstallation200JSONResponse{
 		Name: some(cfg.Name), Demo: cfg.Demo, SignIn: h.s.signsIn(), Provider: some(cfg.Provider), Contact: some(cfg.Contact),
 		TraceUrl: some(cfg.TraceURL),
-		Facets: append([]string{}, cfg.Facets...),
+		Facets:   append([]string{}, cfg.Facets...),
 	}, nil
 }
 
