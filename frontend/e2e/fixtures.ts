@@ -99,10 +99,10 @@ export class Api {
   }
 
   /** How many events of the last day a filter finds, which must be a number that is exact. */
-  async count(params: Readonly<Record<string, string | readonly string[] | undefined>>): Promise<number> {
+  async count(params: Readonly<Record<string, unknown>>): Promise<number> {
     const query = new URLSearchParams();
     for (const [name, values] of Object.entries(params)) {
-      for (const value of [values ?? []].flat()) query.append(name, value);
+      for (const value of [values ?? []].flat()) query.append(name, String(value));
     }
     const answer = await fetch(`${this.demo.url}/v1/events:count?${query}`, this.reading);
     expect(answer.status, await answer.clone().text()).toBe(200);
