@@ -158,6 +158,13 @@ export type RequestOptions = Omit<RequestInit, "body"> & { body?: BodyInit | nul
 
 /** The one way to the API: every failure but an abort becomes an ApiError. */
 export async function request<T>(url: string, options: RequestOptions = {}): Promise<T> {
+  const response = await answerOf(url, options);
+  // Of what is gone there is nothing to say.
+  return (response.status === 204 ? undefined : await response.json()) as T;
+}
+
+/** The same, of an answer whose body is read as it comes. */
+export async function answerOf(url: string, options: RequestOptions = {}): Promise<Response> {
   const { body = null, headers, ...rest } = options;
   let response: Response;
   try {
@@ -176,5 +183,5 @@ export async function request<T>(url: string, options: RequestOptions = {}): Pro
     if (concernsSession(error)) for (const tell of watchers) tell(error);
     throw error;
   }
-  return (await response.json()) as T;
+  return response;
 }

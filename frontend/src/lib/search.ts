@@ -30,6 +30,7 @@ export {
   pinned,
   presenceOf,
   replaceFilter,
+  sortFilters,
   type UsualField,
   type ValueAction,
 } from "./filters.ts";
@@ -136,6 +137,8 @@ export interface Search {
   readonly split: Field | undefined;
   /** The zone of every time shown, as the URL names it; undefined is UTC. */
   readonly zone: string | undefined;
+  /** The saved search that was opened here, as `number@version`. */
+  readonly saved?: string | undefined;
   /** Parameters that mean nothing here, kept so that the page can say so. */
   readonly unknown: Params;
 }
@@ -163,7 +166,7 @@ export const usualFacets: readonly Field[] = ["device", "room", "person", "tag"]
 
 const single = [
   ...["from", "until", "arrivedFrom", "arrivedUntil", "event", "time", "zone", "v", "view", "around"],
-  ...["cols", "density", "split"],
+  ...["cols", "density", "split", "saved"],
 ];
 const known = new Set([...single, "q", "q!", "off", "pin"]);
 
@@ -249,6 +252,7 @@ export function readSearch(params: Params, facets: readonly Field[] = usualFacet
     density: densities.find((density) => density === one("density")),
     split: one("split"),
     zone: one("zone"),
+    saved: one("saved"),
     unknown: Object.fromEntries(Object.entries(params).filter(([key]) => !known.has(key) && !isFilter(key))),
   };
 }
@@ -270,7 +274,7 @@ function filterParams(filters: readonly Filter[]): Record<string, string[]> {
 
 /** The page's own parameters, beside those of the filter. */
 export function writeSearch(search: Search): Params {
-  const { from, until, arrivedFrom, arrivedUntil, density, split, zone } = search;
+  const { from, until, arrivedFrom, arrivedUntil, density, split, zone, saved } = search;
   const off = search.filters.filter((filter) => filter.disabled);
   const pins = pinned(search.filters);
   const params: Record<string, readonly string[]> = {
@@ -294,7 +298,9 @@ export function writeSearch(search: Search): Params {
       search.columns.map(({ field, width }) => (width === undefined ? field : `${field}:${width}`)).join(","),
     ];
   }
-  for (const [name, value] of Object.entries({ density, split, zone })) if (value) params[name] = [value];
+  for (const [name, value] of Object.entries({ density, split, zone, saved })) {
+    if (value) params[name] = [value];
+  }
   if (search.open) {
     params.event = [search.open.name];
     if (search.open.time) params.time = [search.open.time];
