@@ -73,6 +73,42 @@ func (e AuditOutcome) Valid() bool {
 	}
 }
 
+// Defines values for ColumnValueKind.
+const (
+	ColumnValueKindAbsent  ColumnValueKind = "absent"
+	ColumnValueKindArray   ColumnValueKind = "array"
+	ColumnValueKindBoolean ColumnValueKind = "boolean"
+	ColumnValueKindNull    ColumnValueKind = "null"
+	ColumnValueKindNumber  ColumnValueKind = "number"
+	ColumnValueKindObject  ColumnValueKind = "object"
+	ColumnValueKindSeveral ColumnValueKind = "several"
+	ColumnValueKindString  ColumnValueKind = "string"
+)
+
+// Valid indicates whether the value is a known member of the ColumnValueKind enum.
+func (e ColumnValueKind) Valid() bool {
+	switch e {
+	case ColumnValueKindAbsent:
+		return true
+	case ColumnValueKindArray:
+		return true
+	case ColumnValueKindBoolean:
+		return true
+	case ColumnValueKindNull:
+		return true
+	case ColumnValueKindNumber:
+		return true
+	case ColumnValueKindObject:
+		return true
+	case ColumnValueKindSeveral:
+		return true
+	case ColumnValueKindString:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DataKind.
 const (
 	DataKindAbsent  DataKind = "absent"
@@ -483,6 +519,21 @@ type Bucket struct {
 	Until string `json:"until"`
 }
 
+// ColumnValue defines model for ColumnValue.
+type ColumnValue struct {
+	// Cut The text is only the beginning; left out otherwise.
+	Cut *bool `json:"cut,omitempty"`
+
+	// Kind `several`: the field has more than one value, and the text is a JSON list of them.
+	Kind ColumnValueKind `json:"kind"`
+
+	// Text Of a string what it says, of anything else its spelling as sent; at most 4,096 bytes.
+	Text string `json:"text"`
+}
+
+// ColumnValueKind `several`: the field has more than one value, and the text is a JSON list of them.
+type ColumnValueKind string
+
 // Count defines model for Count.
 type Count struct {
 	// Covered The range of occurredAt that the answer looked at.
@@ -578,6 +629,9 @@ type ErrorResponse struct {
 
 // Event defines model for Event.
 type Event struct {
+	// Columns Of a list that was asked for `columns`, in their order. Left out of events whose data would be more than
+	// the 16 MiB that are read for one page.
+	Columns         *[]ColumnValue      `json:"columns,omitempty"`
 	DataContentType *string             `json:"dataContentType,omitempty"`
 	DataKind        DataKind            `json:"dataKind"`
 	DataSize        int32               `json:"dataSize"`
@@ -1279,6 +1333,10 @@ type ListEventsParams struct {
 
 	// PageToken `nextPageToken` or `previousPageToken` of a page with the same filter.
 	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
+
+	// Columns Fields of the query language, such as `ext.retry` or `data.items[*].sku`, at most 16, whose values each
+	// event has in its `columns`, in this order. They may differ from page to page.
+	Columns *[]string `form:"columns,omitempty" json:"columns,omitempty"`
 }
 
 // GetEventParams defines parameters for GetEvent.
@@ -2427,6 +2485,13 @@ func (siw *ServerInterfaceWrapper) ListEvents(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageToken", query, &params.PageToken, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageToken: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "columns" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "columns", query, &params.Columns, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter columns: %w", err).Error())
 	}
 
 	handler := func(c *fiber.Ctx) error {
@@ -6478,165 +6543,170 @@ func (sh *strictHandler) RevokeToken(ctx *fiber.Ctx, token string) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H3rchs38u+rYHm2KsmekUTJspNQtR8UX3a161j+W3JSdUxtCM40OVgNAXoAimJUOpWnyYPlSU6hAcwV",
-	"MxzStOPk6EticW4NoNH960Zf7nqhmM0FB65kb3DXm9OUzkBBin+dpim7gehFKmav3QX9ewQyTNlcMcF7",
-	"g96FEilEhCoiUkInClKiYiaJYjM4IVSS0SQVs9E+eQYTukjUgCxj4HAD6X4v6DH9ivcLSFe9oMfpDHqD",
-	"Hs2/2wt6MoxhRvV31WquL0uVMj7t3d8HjsK3XLFkPYljmIgUqtQt9MNbkIcfXUffImLqNNRktJB3yldE",
-	"TIiKQUJA5CKMkTAlroHvhylQBaMAZ5fMaarcOCiZME4TMvrbqJFU/HSJSKZghqs7o7cvgU9V3Bsc9ftB",
-	"lfpA33Bmbj7KL9M0pavS2ETacWgn+n9ExmLJiaYvcOMRE8J8o8Ix62eWsUiAUP2ts6hlrCL9iENdsw3e",
-	"vHhKHj169C0SnUJCFbsBogThYpmv6d5hPAoI42GykOwGToiYAyfjFYkM9zUNbtJhL2gizxcqFDPouCJE",
-	"mNtl02ftdf+s/jWFSW/Q+18HuQw5MLfJgyIx5Qk+bprf/9GfbiH8Em4VUbGWM2G4SCVh3LBE4DgD/8EE",
-	"D4ii6RRUQFKgUv8dgaIs0X+/X4BUhEWB47dMaH2ZzYpmuQlLpSJHQb/fJ+OVAvlVQEIqYY9xCVwyvbrJ",
-	"qmne3pdmbA37uQm4RKK3lBPy4OstZYSZq4+4cdZJ57adExC43XSvLDoI5mdww8LO2yTCuxt3ibnsn8Ha",
-	"jNXm6PkN8LZVH91JsUhDuB/cseh+FBCtm1bIlJpCYCqGVO9kySIgo9O9/0P3fu7vfbu3/9P/HZE5pCFw",
-	"tQc8FBHkwnNOVZyPADQNvaCn9wdLIeoNVLqA9in8GPIw08JktHd0HI8+QBy+EmrtIr8SHDZc5b9stcxB",
-	"73ZvKvbsmzLSeobO15DKVoBQpnOOtzfSaS7viE5DmqVznYQuk6nJYiBJLJKokdj3O6ITSbNkvhGtjFmm",
-	"MhVi1kidvrgjAjVRlr4LvYGZapvJ7yARSwNUpb0b99GSqVgsFBEcmmh29++Ibkesox1FUefZNZKrcX7N",
-	"5V1Rii9zdC7G/4VQdSfU3C9xlrlwfzcSbi7vinLzNkv6JZ12JlvRqWzW69Md0XdJp4621bz74uu3SvLl",
-	"SP//L3+/HX3VSKm+YUek6sv3QW+tSC3p904SdVv9vhbXxkZWrkhC+XRBpzAgS5FGMiDzOKUSZEBGEwZJ",
-	"NLihyUKbgqevngXk/E1AXp1f7hPcojQhVOO9REHKUdfKbuB0g5GsEaylKV0rV7cl4oLeQHQBNA3jNZPK",
-	"F7MxpNpMYEqixdmAfmT+ylYMNKdKz25v0PvPu8O9b6/e9fe+vbrrB4df3/+154P1HST9qSIJUKnKwn5A",
-	"VEpD0IbLeDHVAGkiAsKFYvrHJU0541PypdYINOVfBQTSVBtCYcoUC2kSDDnMIJ0CD1f75EemYvNqmgRo",
-	"3SRiqc0go5qHfI0q2XqpOJ3LWLRJ4Uttu2iuGSEElQNpnxlpQSwmhHKB+JZyuYT0JNOATOFAnEE3o9cg",
-	"W9Wife8a1LhWv5WYvJN623r21qqwMi1Wg61RWdtS066VTpOks1LamgLW6tcYoVcghehU8w7SQpCnArKM",
-	"QRv6HAiLgCumViSm0u2IRlJZxfFR55Y16rC0PqgN2zTgtvOyI/O64ADVdnZApDDzJ4lUdDaHiCzm+rGj",
-	"YxITGgON0Jf3IVb4D5DKdteovcMt6IRp/UZyN3VADpsIuGn9+L0W9HIuuASc5xeUJYsU9D9DwZU2hwd3",
-	"PTqfJyykmpiD/2oMMLgrvLPNAfZcC+Q39gvme1XmIKdnr/cOv31khPc+zoh9HL3vi4ip51ylK9Q9qZhD",
-	"qpih1vp1645ur+94v+fx3Bh3qY/DrDet+dq/GcerwBez3uBdjo/wq72gtxTpdSJo1At6YcL0Oqykglnv",
-	"ykdHFKUg/byOjjkcbxQxPUSavC7Mg9HP9imRYWjj+tr4MeMjrM/pj/FKa5sllSSFyUJCpDfShLLEuFNq",
-	"VDNkHy2u2jbj28unAZHslkxSs5okYlNm5HftlYalayKPOhZhIA/u9AiRVe/9K+6cuRu6bu1jbjy11xof",
-	"a8Ml1M4NvJSKxHBzZYr0z6j6LS4PiAzF3P02o2HMOASEWm+wltMoAzrbDNbj6RVJOfp7Z2Y9yA9Rcm+4",
-	"O2twW6W4MdzAgtyzaqco47ESjxSnKd8OVx4OLa1MnRsW/JqLJR8NyBimCx4QyiNtywKPkHuXKVMKOPly",
-	"BQptMbd/I8ENGcjdvaBnmLsX9OwrvRsXqXlNp1AXT2BYcrPTAiPqPMvF4Ra/g1hx/aq5j/tm8DuqwjiT",
-	"yjW6U5CLRHWn271ukSivai6S5d7dRpZ+T30ytXbopG70q4wnd83drxfjhMkYIvQ968ekomoh/XbUPy8v",
-	"XxNzg7FSIIEZcEWWYpFEJKY3QGIaEZpY/D0R6Yyq3kBz+aOjXBRppp9CWpsa+3HvzCzCa/BMSigWZpjF",
-	"bz059nwrMBPoGdv5JLO3jArGDUPH4qY2ioY3oxu6UcajrYKw5WfB4QstvyYSVNHd7RPTKUjl00Iaw8p5",
-	"wjRAmxCqETdaRugUkGa3i4nDbM5OMqgJkqjjkPALaz6v34kLIB0uMzRoU3uE96BPX19hKRFpZM/S3Zbq",
-	"QEZVBhg0uflU5/DWa6AXudCeKTjcajgs4x4fcz51TFjlzRvAd7Zvwqf2NiQjoQ7QtT3yxt13H/Rwyps8",
-	"x0f/efyo04JX5sC8tEBQkI3GPwHZSOtiI6V8it7A3DCzCjsGa86TRIhrjB3RxJZn0e2t2v7IWKHDcnqJ",
-	"RlBccCO9Meq3GTBOaCKhSl/E5Dyhq1cWmVVPSmeMu78Pg4LnaDi88G16tGg8MupF1eDR6J5xQsnbNy+L",
-	"Z8CrOfydDhf9/tGT939XQEcnhKLPy8w5F8520pYvk4RyZ3YERdqfPH786ImHPhlTu9D20liIBKjhRAbL",
-	"yhQcPnn0zfG6DVecwWwGWlZMk/CS8evt1murGe40O5VhrR0I4phdM93hFkwHt3OWgt9QOeNGdSzUIoUT",
-	"QscSuBqQLDAqkywRVbBnfSUttkGB1MdbkGosgM7A7ELfXo5PeIzftH8cVjSMlirs/QLsZW0h6o8aZ2AK",
-	"E3Zb+Xhp5o+Oq+NpiZN43F8DFMvbwg48m8pmtooyfFzmGQlh6rV2nL2+Zi7Na6tUOlPfvt1H1jOqaNVV",
-	"8F/rKIBbrVvHjFN02TB+QxOmLQ6YzdHhbBjOa3g8A6kYzxRmebRG8XtHO6epYu6ptRhVz86chesVjbmt",
-	"+PrAUeGblecOzldBQwRr4XcncO2szO67BUl6ZkxTD/aagZTWzGvzKZQpf52CRBsBgSNTWudwoQjak/pX",
-	"xK6ZkxYN1LkzS04IPh2h38UhO6mVGYuKhmubedrue2izd5xbztyTK9mzVz+cvjx79tPpm3+8/f75q8v1",
-	"kBIXNZ/A7LNlk98tVyO3PMs8UxVtIGaUcZ83fklXkoxEyiDx+4La1nQGikZU0Wbd1OxjySlvdAvV7GLn",
-	"GzGjKU5XRknj1DTb8puYzVUPAv7q/aazrisLQRV9arzGeADtm6CoIA3bSMqkpn3mgv0MHQXWhIZgvBdN",
-	"y7aBj6w6dObfSIxPQTY4O9EKgFCk0Rcm4BoPElodnHUBkxkPLdYf443u1IBMEiHSBlftXEjWxfB67e7T",
-	"osOdiq7DIIXIGXsS6JVE9lzOf202o8b/Xzs1ngmpyFG/T8KY6iHjYciMRkAEJylQ/4AVnW7KCN6lPZVE",
-	"i3f/N/xbwO9cRaWfHZTaczALJwtrX2I0O4yM4fOJKmyZwo4rrHPjpsbte+vZ29kZRHkCXlJtNQgOMiAc",
-	"aApSmZjhkqejVfY431t1xvGLGZgrf/YfAo+5HSAn1pwG7l9uysO4gxR0lOQnJ+WvPqdpwj7WcM1HdzPe",
-	"zV0vWVzAWoa1c5nNkjueyr9aeFsLn/2OPqOWwX56h1KX2WpCPvaI9nsLmh0ezOwJqdJFqC1X/ZkxVWHs",
-	"xYhaQnxHJTw5blTZF00nyObypZUZdcWnr5bQL1o45O3li71vAgK3NFQmf6BulqdUOoVXv9jFv5/tNbhV",
-	"wCUTvBUVtL7KvcELCmKgkU0W6yQE/on3v6bM6+RFf3YDKLfo34ZvUGWd34gqtEhaZhIJTwatdixJpzIL",
-	"dUQcnZRY4REfK/vH+aL18GCfjMxtIzSNrKN0IlIyScWM2IgWIniyMq5/hT/N6IqMgYgksuLaSc4hN7yI",
-	"yQMqZnxafC9VJgrMY0Vp+PZvWDWc79qrLZsIA9m8VlgVddschALP5gwWlLZ8xiqNgsN/Lrm5lDWnKd0t",
-	"6SYlt+4MM+jNU7hhYiHb7+qurizl3eVtttFr0+YAnROz9otB5gQOMvnvk7KZYlnjRzHYz9zto/CFRnuo",
-	"P+UulhZPxfwGMJNS/7OOgz7sbG3mBVeXuC+p3rwidUdpBcVQ8LRvpfPpbJ54PvtPsSQzylfZgaGmAg+9",
-	"IHIhc+bZrsMzlHsQxIpMaJJokYPvxxBUTOTCJ06IhARCBREKLBvGjB4MlGmdESbyxw/IPusO483aZyTb",
-	"pclXvvMJGH7zJZMeSJdb492pt9ztESDdN35uFLVt98JkfaaH644r/HjARQKy8FoSpvz7paPkcSC1cuRb",
-	"IME7g5qH/Eu/pTDagFn07ReKKiYVC70Ms07YmC+SMayEQQ8kYbOmidxIiJQOdbssdHfWNrOUbVdLVmcd",
-	"V522uiNPX+BhV+Z3t7/ZQi5n6qfmWFG1hBAM3YIKn+f6CmHvBfjs5wxO+p67ZrzCczUNb3IoSqqeL5JE",
-	"IzAXTm447ipY70pK6FZkYn5Eg1Uwo0mikb+hM8CzW7S25BySpgBNbRz435fQdLrx6+bmqGP97rDBMoZr",
-	"TdwU67pJlJhvpko2U4SGFfKx5Lzd87C5Ice3wwoGXl0lcOcOJgbWnxAFt+UjImceJxLIGI2KemTIdYM1",
-	"0iTt7ZVGG6UyJfr13qExqcQ0pbO62BhjlNoGcYMmqs2zRfSKpzc02RT8FwK3urt28ZHvVg1Hw8pQ0a7A",
-	"Fsbc+VnwDnrWTVNhmPZR97018vuMS0WTpOHoV1uINPQGr4kZUYJQeY0WNA1DkP5A6whmwh/lksM5T6YZ",
-	"nUG2vfFGq141kGZhjAq3EGEiNDiiaRjbjJDOK9botJin4oZFPkf1jy7kSrIp32OcjBdKCU5CmiRG12Re",
-	"FfcS78zox8+4NzIQPTFzEFqqhZTjlwjjxKH3+mSiU+BtmjQFGlKT/6YlQoYmAnMUPLqzHoX7kY0xJPNE",
-	"34tVZKQdzYR5h1ENtdCrnQ0tW2Mf670unBRV2W42Y/49mYhpx6O73y9sQdPoDV4I3Mi802GO6ovHrxUc",
-	"Q8pBxrjxBM9ysrBSSSkc22xNgt5avXSCw/mkN3i3YShzt4htm5ZzlQ/FvWHrw902T3E5YqX1+Ldw6ydw",
-	"4Dac6jbkmxgcc1AuSEJAhnTehI0cXzW5ELc8Gf0dTyVLQ/LtjaI1UJ3AWxqq0cDGaTtHrBVj1ogxgbMn",
-	"ZETVS418R4Oyb1fbPidkZH0z5mWY4Gx84GaNilEy+FEN1M37Mrsp8oL2N3Ajrj8kRnFHMX/+MBHvfIuk",
-	"5J6knCYrHKfJiDKZOtGM+QOFCpHAHuFuIjZbc7n8QKIcqdl1hxVS0UEe3Bk7pCmfa+lhsTOE0chO2jRK",
-	"v2hwJYol96MFQZCGJluzKYy24JOhkrx987KUpJklA4SUC85CmmhpP/MDjSzUuOZ8TVdjEa3M4YcEaHb8",
-	"LObRdst2Y/JNO6paF/nsQVyUzLXhfg0wl2QMWJuJKbQoEbIYq14o8E+0XyyVQ0PNEho+yKYtWyFLXT6k",
-	"oMjMpSnybapSmQXfWcr6E40SL3cP3S1sx3XWa/kL3mFgIHBBONgyA+hQ6bnznUEKmKxq5AU4ceF+Nn+Y",
-	"R7wSBKT8QIuEpCLxpwN1kUDor7dYGFMmEYLrTcw3tHJgRpnf+GwLFvfQIc2cEOCRdFEbCVUg/WKFRb6q",
-	"nXScGFiYxX8aoXaCoaSUmODjhhcmcAGhsB6uumMmEXyKrzB0WuW64AtZP/Bo2P6sYo76DUNjFzJJirc3",
-	"+uN8SLq6pgGhnJy+PiMYhG2x9L9+vHQWqNegW5+sfbVJXF5D8u55MW0XaBjn8bt4uGPLEjJ1QjDSe0C4",
-	"sPY4WUH3aCLU+T6XRj1PYH2EW4PBVNIG3WHjdTkJOAvgt8ZmLo7Nd71SqxBi6NYNrV58zXgxRRfKRL/O",
-	"1ITRy2iKwrjjCxT3phgMRtXbYjB++eUya+oS7BOo+2Qx9ed5+dwD53Pg0goYLfZNps44FUupxYLWuiq2",
-	"HsUcBJFQ78MFjwCLe5V2pYT0pouvAOk0VLUmK12wKT9fqO2wMxoFSH0D/snklSPf7TU9D0niZsIL+u7b",
-	"qG0Ko+beAKcfswm2HyRTAZJwsTTZoU7wfCGJWBrJtScWKitQahMDF6nfC2cHKVtc6u4WrWA6CuzqgrqP",
-	"mOgM/2IWPK4d0xNbnbQNaayn40KuBBY8ZjwSS43kxRx4B+bMqxs15j1eLKZTkH4fVl77whPgLSFVjQdV",
-	"9SOqgLxfCAVR7tefLaQiY2jVeU7MuQMJW6HLHc0uRRoVDTrvcZOXVU+lKTm9fhKt4La5SXbc7TPZcPLv",
-	"jezSIjOP1S6FcQUu8ML82g/Ib7/82g2DyIyWDSB2zgndU61/++VXgpdIdoS81IbOyEzUiKSAfli5zV6s",
-	"5F4XB+VbgIZMtzJUbkDSUcOBxzqDvYx/665eKtVb2YCPLwXulRnjCwWbFHixpZ3b/QBzTFBs0tGpVOSb",
-	"IuOZatcjkSY/jRoKEKAHqLnei77cNI3bJmrWgFwt97JiHJjSayhe6MpIHzKGKeMGcRYrUebpq5SvNjtw",
-	"kUrbg10yJC/wzk6Gu12wAjY0nykZe418v605bnip88rYtE8fXLYngw2aeUZVGJcinDeVBpZS96nGmbhw",
-	"i5N5/kLFbtCsx82KMNxwq1dhvEUXyGdbCeBD0/Jz46UuF+xFUxxgicXwDM6ordWM3rKZnt6jw+Ovj795",
-	"9OT4axyT+fGwzS22aUEAR7FvwX+gCdOr9YmK9yDyYN6ZrQePMcNoTfV9ENCGC23Q4RmRjRkAmvqLBhZN",
-	"exTTv/3y66ijlY+DQ3LN6zNiYqXmBWjtczNYKP+FdODa5pONV+SALlR8YE+Qs4J7oRDXDPKKez/99E8h",
-	"1R6mneZfpnP2b1iZEnhotPrDaokYa1NMo7vVgDxNxCKy4baMZ9KECB6CtnVeC6mmKVz8z8vAWoJ0nMA+",
-	"wYROE0Nq03iHHPgNJFrQ7pMnx3tj5sJ7JPnSHHVKjb9mM6bkVyRMhcQSEIZHbXXUhIVgmc6O9XROwxj2",
-	"jvb71ig0UywHBwfL5XKf4uV9kU4P7LPy4OXZ0+evLp7jM3iEpRL9pnM7Xdl+7R2ig34OnM5Zb9B7tN/f",
-	"f2QhMbLOwc3hQbH0m/7NFjTLasCdRb1BT8PT0+KNQanDT8PRan7Lga/HS9MRq+exUm3Hrs9V22B0fa7W",
-	"+qTrg+VGBl2fqpTd7PpYpRq0fqy8GQ6JEuRxvx+QQ2w9sq7bhTambcJjXpnSPmPLgjTLdHcs1yjMNX1N",
-	"X710JSAai2xeVYpsHvX7OyuwmZef8xXXRB/DvvF126nwvy6j78BVAL0vJt6awxytICPBoZpohPEMXKUr",
-	"QjnJtt4+eQUQSZKfIey7lFWNUTTdvSv9leo+HsDtXBhb227negBdXiqPUJJgIUSMptekqJSyBFJiFA8Z",
-	"3Q179qdhb3A3xF5fCSgY2hqYQ1crb9gb8Pv70T45HfIJSyDLcKDZOxEoSCwr4F5jMpPChdonl4XzxsxF",
-	"RXmExxoojcMYwmuIhpxOKeO2h8nhY2IFbFluPcd5eJBcn7Xk2mxz3+7xqL7BM8mUZW566vR6wn5VCnS2",
-	"i+19GZsdzFx50dyp/erZvy7OX5W3/EZbO5TzN6AZ2XjSvUHHLpH/yTH5N/tuv7YTzAtei4SFqx+YyOJv",
-	"bf2Q70S0qkz63w7+tsUcl4ve39eW9rhO+lPjsvqAVbCguDd4d1UWuZBmjmVJUpwC42wyYTI4VuIeJ3Oc",
-	"HSKVmM8h2idPXRITFqvSv7vyD3adHAbOVirP8vPK3VqJsAFRsZBAxpBgDW0axpqsCZsuUohsBOh4lfUd",
-	"CMgIbtX+cNHvPwr1D/gvGJmzX06yKK8h10JzFFFF7d0a9JXuNklTzgiY01UiaHRiaIipJJRwmFIFEVFL",
-	"jZxd1deR/u5f/m5aSOwP+Q+mZKOYoOqo9o7AbmgjRaejAM8VrAvXRCJ9FZCITSaQImznIM1lfV8skmh/",
-	"yPW2mi5YhHXGDT5nfIr0ebIb9Kfej3yKQAPY5y6RcTMFUK7N3kHI1dqbdHim2i6g22e2eKrWDKDjl7Z4",
-	"rNo1q9uXtniq3E6k22c2fqbaCKbbZ7Z4qtQgoSO7bfhIvZ1IRy7Y5jmPobL+S5s/tDGE2QK9+NrYdn9u",
-	"8w/W2hp0Wdtar5Q/gmlYOa4oOaGxg8uoltY+sqXd8cywVNvNQK+2wfy+FmdeWKDZ4iRnyoUSYXwLGkFS",
-	"Ma0a6Q2gdr5VZvSmR8MOQKxxXleQagHvWHhzZQpeNaS+OVg1ExHmXYQa4WCWtl6gUQh7cg6hdVKNbAZX",
-	"nsqN51sQMYqNToZ8VJznMBGLyFDxv/Wcj8iXeYWWr5BPGm7fw3QA9xD+8dXJkHPb9ZJJcnz4eJ84GH1I",
-	"vmffaQbDOFE990ePn7iQaHJKjm5vyQwohpBYODlOxbUti6tiGHJbjlBzJg2v5d9pkviQic0ayMDJbgH5",
-	"/Udk42rqRqONhT2z83QNnCy9AF9oTI7ObhPuZ2z5rCi8xqBhCHNnGxz1v94Z7ZX0Dd82RBI1C5jMKylm",
-	"4Giz+cm2z8Eudp6dyzyxhXxpFlVPWM7iuKm+IuX8ltruLBkjB3f4//tG3+4/wCDjjYFxpd9sF2hT6rz0",
-	"8WWsK0XqZ0zLkUVht6bDk6kStP16d1upgzAvIec1Iy99DYycIZcwbUGlQCaLFEVbKLg5gZREmJBaDmwa",
-	"j8UilSe2pz5KONvAnozFgkckFksyoemQqxhW+MK8dJBPjjk2cvXvPjk31VDEq2yYhYTprL9ZYJuuoUQy",
-	"PfL0tkoa23iNy+3rsgz3vB1aluZjIyxpkniOi+uE5undpfJ4fY3SDvv9RoJc+TgvJmuDZIclSNbvAsky",
-	"GpNCvcJ1FLq6dp+CwFGh/J9BjHn5QwMVuWsWUAoEN9JW83/OWh8GHbfC6B9dFrp92SYMcRpMCpjbOjvz",
-	"jZojWJqicLH9XXy48sE38+CbefDNPPhm/ni+mSs/mnMV0FvB9zN902cOwEWoQO2ZI7OdnL6NVwowRCaF",
-	"EPQqmPPf3PrXZvmoqveMcte67GCeUMZHebi7M7rxeFkKW/5l1DSI0YnJJ0rZlHGaEGYaT2EczZ7N1N/T",
-	"6sIeKRSKlNbvKc+IzxDfhRa9paEyFWFx8tabfwM0E01jj+LpYZkNv8tv+kiOiPUng/1PZ9w//4wcDRef",
-	"xK9Ayb8uzl8RDErEqjG5SyHP81/DSVk1vw2MUoobU0gomqc+8xHPWptO6KquGZelMnDd45ZZ9KlxNkmG",
-	"4X221Itt3J71EcsafXogPoclpJcx/WNCfKyi5Be2WSUyHpnpwjpZu+Ax/GzegaUU//CA8h9Q/gPKf0D5",
-	"f1aUvy7S0sR+DWyIJUZSGhQ57A3ufvvl1/v7UX54iaoIT8KsrrLl2DN9d4KeaRPU6Mph2eDNIUdseGLO",
-	"0QqfWxO4iQp02BvwYJglfw57g2Hvt19+HfZMLCdpCeUc8oZYToOt81uB26iikanAYxIRmCS2VPL+kD+9",
-	"+GFA3rx4So4Pv+nbkzN7Pojj0aSEkCTmzI0SOU+BRjIGcC2EFb125b80Jl0k1H30ixFhfMgnqeAmzDQF",
-	"00nMkTgw8VMYIobvZzgMU3eiWKgbTHtc5TqqjUW0CogU5qkwYZovhnxCWVKJZ7XlCfBMFINYSfcY1m7Q",
-	"aGRiI0fky/xQ3xyLhvJm1IR5LHz3+ml7Ntoyr/uQ/RDKm07u7fMJeXrxA2aWYwvfgKQwB4pFOQZkpNHY",
-	"KCCjvPeB/ivv0oN/Rfq/xsGu/6W/ib8YpYj/tJJR/1sbSBZWuTv1T2Z47i/3f1POE9+aUvt6E65m4u+a",
-	"Yu6CpvA6/QIxZ6H+R1bjC0eISSKNyxCKZDHjsrQOXRMMPwUi3Tby1mRCH2h2+bxidi/wTQ3ItVsUxAOO",
-	"fcCxDzj2Acf+4XFsXpXYi2Of0zA2pYgRvtgiE+X+JVpq2jot5ZgDpnJ85CIpbK1J2+8/pJyMYcjnTMOi",
-	"E+syMjAvBWJ+Ljb0sJUuzYFuQzjCC9e/Yo03qVBnuQgtMrDhQAbiqAxmnBRQjAltXx9H6WqSbKffy3Tn",
-	"YfdAwzggh2vO4rEpw4efxXeK3zw3uQA43IFbY1zNWGiUHjOJFdubkRBXlFWg0Gfvg8tbuDQgF+ustJkS",
-	"ztraWXKhnWfbj8NEic4Enz645h4gzQOkeYA0/99BmqwVUmNNgxeuD1ArRHhNU+VcPlpDfajaqlUntW2E",
-	"slp8BmjRxIZJdYMSaz/kEELntI9WyLAOM3QADZ+Z+s7acDWob8NPO1PXVk/7lTOq70CDZ+ra/DgGRK/E",
-	"g/J+UN4PyvtBef9plXdcbJLldUlkqVpHfWIbQhHGyTIWCZAFZ06gKjYD8jMWXXH+iimdSyJuzLlUtV0G",
-	"JRE1WR9HjwJydDzkIiVHj0mM4dB4oiMXMyeOsy8bSY6F5hr8EXnfrzV44+z01WmhtrCjfvT28umog9q2",
-	"jbA2QAZZcL9teO28CUfNuQdZBy4POHjSjg2ONvYnHEryWJLDviSP+pIczsjjGTnsz8jh4xl5pP8fk0cx",
-	"eRKTw6OYHEbk64gcfn9SyDxcM2OFLmIbzNq2nqMmKlwXtT+U0yNn6qYgT8MpOws0chvXxnA9gKAHEPQA",
-	"gh5A0J8SBBVLwHt9GCZk+yIv2r6Z7PvjTerHVGXZNDYFHtjrWZYcHUuRLBSYjNmdqLgXKcDPtiA6da0p",
-	"JHSK9LfFzhuZxVZrX4c+L7O6SlKQCW2so2GzfDcATGe8Vre+f+J6+gCPulQicd0zA18gSYY12zJHPyoL",
-	"lQv6NzFSXpV+Z96kGV0RqbA1PvYMc51MqVnLDuxzYwsjN2eJuNLJf8BaFbWqz56lwXmcm4QJxqc2pNAc",
-	"MQdZtsg4SxzB5lGm76J0z+0ma+NpDOE1xiOagsZZuQdCZY1CE9Jvf3Ukta13tdtUU2JaqUnyR1yb0ne8",
-	"W6bW82r3lQIrvY2xro6MxVLuk/M5cOyxxleVvOVa/b9ap7rGk4eL0p1rRPJDKd+O4rfSa/CjFvQ95+C6",
-	"EmGfS9eIO4/axpr6tlTCeGWOjsgpmdEwZtjCnlr/f+HOEnvp95aqLXnRX6HPYZtI3n5aa99x7Q0+cV5f",
-	"qaNjg2otLMVOQkRNrS37QnLOk1XWl65QoTik/MQ5z/RGxZgc31L65MTBXeHPe7NVEzCKuLzgz/D38oJv",
-	"hvhLO6S5dIr5EBF6uHgiact1nWgh2EEA5b3p2lDapg0hPLLjuKlx7RRF9YczgJ0JpvbJC5Ei7Md2qUbr",
-	"IsDKd69JPYhmjDfs4yZVu/slvfpz7cNz04VHZDJXpFlRn7XCUyOnOp8c978lox+ev7k4O3/109PzVy9e",
-	"nj29dMnkUswAS7+FMeVT7GJsk0pVtekJM6V5o3rN5VpbmF2u7e7FfGMXm89LzJ9Kk7pKuFjuBmxjrtXS",
-	"ruWU3QDfwWZ3kj5vk9K4+e0tH3NK7SeaAhMxQ2k3tqjQk0jlNePTQrJxrW8t5h63IWnzw0CavpLNhc9R",
-	"JZuUL/vMibaWsGuNqYypCcpS6qt71Pat/EjIqdLD81NvpEpPTl/1AdMKWLh8PdOJZ5cK9LlFw56mQCK1",
-	"qW+lXqS2LpfBWO084trNymafhcWuWWPaj4qQ3Vd+r/XORtmwzxPGr3expqfaNE4VoVGUgpQu49LmTeV1",
-	"eIt11mzQcRuEJjN6DdXaYFV5mq35wZ1MFtPWupbFZa8oXkSttjeoO381jXnL61VEsHnLtf+8o3s/H+19",
-	"fXV31L//q8eZdfVnWOZCSQ/UffheoqEYAh8uECEJ7KRsWGAFNDXidiZuKr0SyuuYNxFsdJFcuu597e5q",
-	"uLUJu5hAmqWG2GZ6No4iNS0dpW0qDBN2G5CQSthjXAKXTLEbME0GffbM+5IlU23Mtz5SgK+yHpIEWzQ2",
-	"lhh0DRw9KSJdO0eiZXVmnnq0PpHkwbnUbdvlPTM/qlsp69knq02iCtlWLCUSwhSUbG8kY3fZOheSm9iP",
-	"pxrxC7+TWjQURLYPqV9kGqDoDvbM3O5iNb/XGo3aCu3kLHu3rTWGsNhWJdUf58KYn5BIKK8s9qX1Lm1J",
-	"oB7c4f/vB6ZdaTMuemN689qFX3sgaKoHOdmK3/hCloPhy8pUFVhqvTY93Pv26l1/79uru35w+E2zRt09",
-	"exbm4Xdiz1a+tF1nd1fiX8Nxy48nFn2ngKRbGwmta1s164jIzlxYPl3J25K+u9IiPTOD313plbSPZ00w",
-	"7RGVJzmi7lpHBIhYBJWo05sIL/QL3A/O5M1/ssQWfjGNtu6v7v9fAAAA//8=",
+	"7H3rcuM28u+rYHW2Kske2pY9lyRy7QdnLrvenYznP/YkVWfsjSASErGmAIUALSsun8rT5MHyJKfQDfAK",
+	"UpRGM7kcf0nG4gVNoNH960Zf7gahnC+kYEKrwehusKApnTPNUvjrJE35DYtepnL+xl0wv0dMhSlfaC7F",
+	"YDQ41zJlEaGayJTQqWYp0TFXRPM5OyZUkfE0lfPxPnnOpjRL9IgsYybYDUv3B8GAm1f8mLF0NQgGgs7Z",
+	"YDSgxbiDYKDCmM2pGVevFuay0ikXs8H9feAofCc0T9aTOGFTmbI6dZl5eAvyYNB19GUR1yehIaODvBOx",
+	"InJKdMwUC4jKwhgI0/Kaif0wZVSzcQCzSxY01e47KJlyQRMy/tu4lVQYukIk12wOqzunt6+YmOl4MDoa",
+	"DoM69YG54RRvPiou0zSlq8q3ybTnpx2b/xEVy6Ughr7AfY+cEu77Kvhm88wylgkj1Ix1GnV8q0w/4qeu",
+	"2QZvXz4jjx49+hqITllCNb9hREsi5LJY073DeBwQLsIkU/yGHRO5YIJMViRC7mv7uGmPvWCIPMt0KOes",
+	"54oQibertmHtdf+s/jVl08Fo8L8OChlygLepgzIx1Ql+3Da//2OG7iD8gt1qomMjZ8IwSxXhAlkicJwB",
+	"/+BSBETTdMZ0QFJGlfk7YpryxPz9Y8aUJjwKHL/lQuvzfFYMy015qjQ5CobDIZmsNFNfBCSkiu1xoZhQ",
+	"3Kxusmqbtx8rM7aG/dwEXADRW8oJdfDlljIC5+ojbpx10rlr5wSE3W66V7Iegvk5u+Fh720Swd2tuwQv",
+	"+2ewMWONOXpxw0TXqo/vlMzSkN2P7nh0Pw6I0U0rYEpDIeM6ZqnZyYpHjIxP9v4P3ftpuPf13v4P/3dM",
+	"FiwNmdB7TIQyYoXwXFAdF1/ADA2DYGD2B09ZNBjpNGPdU/gx5GGuhcl47+hxPP4Acfha6rWL/FoKtuEq",
+	"/2WrZQ4Gt3szuWfflJM2QDrfsFR1AoQqnQu4vZVOvLwjOpE0S+c6CV0l05DFmSKxTKJWYn/cEZ1AmiXz",
+	"rexkzCqVqZTzVurMxR0RaIiy9J2bDcx110x+wxK5RKCq7N2wj5ZcxzLTRArWRrO7f0d0O2Id7SCKes8u",
+	"Sq7W+cXLu6IUXubozCb/ZaHuTyjer2CWhXR/txKOl3dFOb7Nkn5BZ73J1nSm2vX6bEf0XdCZo2216L/4",
+	"5q2KfD42///L32/HX7RSam7YEanm8n0wWCtSK/q9l0TdVr+vxbUxysoVSaiYZXTGRmQp00gFZBGnVDEV",
+	"kPGUsyQa3dAkM6bgyevnATl7G5DXZxf7BLYoTQg1eC/RLBWga1U/cLrBl6wRrJUpXStXtyXinN6w6JzR",
+	"NIzXTKrI5hOWGjOBawUWZwv6UcUrOzHQgmozu4PR4D/vD/e+vno/3Pv66m4YHH55/9eBD9b3kPQnmiSM",
+	"Kl0V9iOiUxoyY7hMspkBSFMZECE1Nz8uaSq4mJHPjUagqfgiICxNjSEUplzzkCbBpWBzls6YCFf75Huu",
+	"Y3w1TQKwbhK5NGYQquZLsUaVbL1Ugi5ULLuk8IWxXQzXjAGCqpGyz4yNIJZTQoUEfEuFWrL0ONeAXMOH",
+	"OINuTq+Z6lSL9r1rUONa/VZh8l7qbevZW6vCqrRYDbZGZW1LTbdWOkmS3kppawp4p19jDF6BlEUnhneA",
+	"FgI8FZBlzIyhLxjhEROa6xWJqXI7opVUXnN8NLlljTqsrA9owy4NuO287Mi8LjlAjZ0dECVx/hRRms4X",
+	"LCLZwjx29JjEhMaMRuDL+xAr/DuWqm7XqL3DLeiUG/1GCjd1QA7bCLjpHPzeCHq1kEIxmOeXlCdZysw/",
+	"Qym0MYdHdwO6WCQ8pIaYg/8aDDC6K72zywH2wgjkt3YEHK/OHOTk9M3e4dePUHjvw4zYx8H7nkVcvxA6",
+	"XYHuSeWCpZojtdav23R0e33H+wOP5wbdpT4Os9609mv/5gKuMpHNB6P3BT6CUQfBYCnT60TSaBAMwoSb",
+	"dVgpzeaDKx8dUZQy5ed1cMzB90YRN59IkzeleUD9bJ+SOYZG19fGj6GPsDmn38cro22WVJGUTTPFIrOR",
+	"ppQn6E5pUM2BfYy46tqM7y6eBUTxWzJNcTVJxGcc5XfjlcjSDZFHHYtwpg7uzBcCq977V9w5czd03drH",
+	"3Pc0Xos+1pZLoJ1beCmVCXJzbYrMz6D6LS4PiArlwv02p2HMBQsItd5gI6dBBvS2GazH0yuSCvT3Hmc9",
+	"KA5RCm+4O2twW6W8MdyHBYVn1U5RzmMVHilPU7EdrjwcWlmZJjdk4lrIpRiPyITNMhEQKiJjyzIRAfcu",
+	"U641E+TzFdNgi7n9G0mBZAB3D4IBMvcgGNhXejcuUPOGzlhTPDFkyc1OC1DUeZZLsFsYB7Di+lVzg/tm",
+	"8BuqwziXyg26U6ayRPen270uS7RXNZfJcu/uIsu8pzmZRjv0UjfmVejJXXP3m2yScBWzCHzP5jGlqc6U",
+	"347658XFG4I3oJXCEjZnQpOlzJKIxPSGkZhGhCYWf09lOqd6MDJc/uioEEWG6WcsbUyNHdw7M1l4zTyT",
+	"EsoMP7M81tPHnrECnEDPt51Nc3sLVTBsGDqRN42vaHkzuKFbZTzYKgBbfpKCfWbk11QxXXZ3+8R0ypT2",
+	"aSGDYdUi4QagTQk1iBssI3AKKNztcuowm7OTEDWxJOr5STDCmuHNO2EBlMNlSIMxtcdwD/j0zRWeEplG",
+	"9izdbakeZNRlAKLJzae6gLdeA73MhfZMweFW5LCce3zM+Uwm2Vx8Z77dw6GZ9m8nzW414cZYTVZA8oTN",
+	"uDAG/TFJ2FQTcPCapV1yVaZ7ImXCKDjjry0Cq2kAa9GMR8Wyg6Uzx7AHKsAIgsVCftEleij51/nZa5Jw",
+	"pe2yzstKgk4UnhHZ6QsG6F8ZBDlh5qfEzJ10piauXzCwhHn1iBnfuzkpwZvI0qh5romiKxWgU2ClY3OF",
+	"JYqBd0ctWJKYX8CuE/rYwIO5VJo8DoZfP8Uj3PU8cI0KHEjyr7gVO3VpdMPgDd1i95m9DQZNqIPwXY+8",
+	"dffdB4Mbx2i+s4Kj/zx51GuL174YX1oiKMi/xj8B+Zc2OTulYgb+38IUtxAtZtaBQxIpryFayBBbnUUn",
+	"TRsckm/+HhvYSzSYQSXH4VsEXO0mwpQmitXpi7haJHT12mLx+tn4nAv392FQ8hVeXp77xDzYsB6t9LJu",
+	"4hqW5oJQ8u7tq/Kp/2rB/k4vs+Hw6OmPf9eMjo8JBS8nzrmQzlo2EsDsb+EMzaBM+9MnTx499dCnYmoX",
+	"uil+bjhb1qbg8Omjrx6v217lGcxnoGPFDAmvuLjebr22muFes1P7rLUfAsh110x3uAXTsdsFT5nfND0V",
+	"qDUynaXsmKC8H5E8FC6XLBHVbM96xzqswRKpT7YgFW2+3lD83NxejUh5AmPaPw5rmMJIFf5jxuxlnWbM",
+	"DIru35RN+W1t8MrMHz2uf09HZMyT4RrToLot7IfnU9nOVlFuEVV5RrEw9dq3zkOzZi7xtXUqnXPHvt1H",
+	"1nOqad059F/rGjIqNRhMuKDgpOPihibcKFs2X8ARgwUYPojwnCnNRa4wq1+LUM/7tQuaau6eWmuVmNlZ",
+	"8HC9osHbyq8PHBW+WXnhDLg6aIjYWoOrlznl/Ar9dwuQ9BydER60PWdKWcO+y4tUpfxNyhRYhWAqcMCU",
+	"QmoCHgTzK1gruVseXBILZ4geE3g6Ak+bw/LKKDMelVFol0Oi29vUZeE6RyzeUyjZ09ffnbw6ff7Dydt/",
+	"vPv2xeuL9QASFrWYwHzYqpPHLVcrtzzPfZE1bSDnlAvf+cuSrhQZy5SzxO/961rTOdM0opq266Z2r1pB",
+	"easjsOEJcd4w/JrydOWUtE5Nu/dmE0dJ3WcEv3rHdP6U+uY1pp9qsVvAhgIUZpicKoN4pzIlY/tY0zwm",
+	"r3LLrzDhY6kYMbNhPS0TVlhyl8LskMOn5Fv+DQ5FU0ZSRnEkY+ct6IzZw90+MqFszXpkgqHjGZ6MQJCF",
+	"jyWikvzvGirXE/aZc/4T6ymipzRk6KFrY9QN/MD1xeZ+0cHFjKkWhz7YPSyUafQZJhXAYVmnE78pUnNz",
+	"qcPDwUXrkUFApomUactxxEIq3sfUfOPuuw+Kk/91qKsUHWZPu72y1549+6/N5xTPuBqREWDAHw2HJIyp",
+	"+WQ48JvTiBEpgNe9H6zpbFNG8C7tCboS/GP4t4D/AAFgTh4MYM96LYAurX2F0exn5AxfTFRpy5R2XGmd",
+	"W8UYbN9bjzTLz9mqE/CKGjtJCqYCIhhNmdIYF7/fV6bk/uX6jMOIOXytDvsPCaEczgQh1oHAhH+5qQjj",
+	"HnLfUVKcDlZHfUHThH+sz8VBd/O9mzub8tiXtQxr5zKfJXcEW4xaelsHn/2GXrKOj/30LrQ+s9WG9WwY",
+	"wrfWTHAIOLeglE6z0NjqZpgJ1WHsRcVGQnxDFXv6uFVln7dFSeDlC6+D1ig+xCYlvA82HXl38XLvq4Cw",
+	"WxpqzJFpOiJSqpzCa17sc4aV7zV2q5lQXIpOVND5KvcGLyiIGY1sQmQvIfBPuP8N5d6DDHDst5gh1t6x",
+	"IUrUngIgqjAiaZlLpCB3bx8NK9KpykI9EUcvJVZ6xMfK/u982XlAtk/GeNsYcLJ1DRv4Ok3lnNioLTgo",
+	"yY8rUkbmdGWgsEwiK66d5LwUyIuQIIMHBKX3Uo1g2GM3Gvj2b7ZqiWGwVzs2EQRreu3Oup1h82xKPFsw",
+	"WFDZ8jmrtAoO/9n75lIWzY3+voM2JbfunD4YLFJ2w2Wmuu/qr64s5f3lbb7RG9PmAJ0Ts/kpV3G45eS/",
+	"T8rmimWN5wixH97to/ClQXugP9UulhaOAP0mP1fK/LOJgz7s/HjuBVcXsC+NhQoGLB4X+482t9L5dL5I",
+	"PMP+Uy7JnIpVblEbKuBgl0UuLBSf7ft5SLkHQazIlOIJJLwfwqwhWRGeOCaKJSzULAKBZUP1wWcDMq03",
+	"wgT+aLHR68dhsPY5yXZpipXvfeYHY77iygPpCmu8P/WWuz0CpP/GL4yiru1emqzfaQCJ4wo/HnDRrjy8",
+	"VoRr/37pKXkcSK2FNZRI8M6g4SH/0m8pjDZgFnP7uaaaK81DL8OsEzY4IpmwlbTBDgmft03kRkKkcozd",
+	"Z6H7szbOUr5dLVm9dVx92po+ZHNBhH2Z393+dgu5nKufhmNFN5KeIDyR1fi80FcAe8+Zz37O4aTvuWsu",
+	"ajzX0PC941iugvWupIRuRSbkALVYBXOaJAb5I50BnFaDtQVBLy1eP2Mc+N+X0HS28esWeLizfnfYgDDk",
+	"WowN5H03iZaLzVTJZooQWaH4loK3Bx42R3J8O6xk4DVVgnDuYIKw/hjjq8pGsjOPE8XIBIyKZizMdYs1",
+	"0ibt7ZVWG6Ue58RW/k/jSstZSudNsTGBSMwNYmMxctOzRcyKpzc02RT8l4IT+7t24ZFvVi2H4Rqp6FZg",
+	"GZo7P0nRQ8+6aSp9pn3UjbdGfp8KpWmStBx2GwuRht4ATTknWhKqrsGCpmHIlD+ZIGJz6Y/rKeCcJ5uS",
+	"zlm+veFGq14NkOZhDAq3FFMjDTiiaRjbrKfeK9bqtFik8oZHPkf19y7ITPGZ2OOCTDKtpSAhTRLUNblX",
+	"xb3EOzPm8VPhjX4FT8yCSSPVQipgJMIFcei9OZngFHiXJm3BtBRzPI1EyNFEgIff4zvrUbgf24NCskjM",
+	"vVApSdmvmXLvZ9SDS8xq55+Wr7GP9d6UTorqbDefc/+eTOSs59HdbxeoYWj0hmsE7su804HBCeUD5xqO",
+	"IdVA+vzk1eYdQjWeSsoBbk0C3lqzdFKws+lg9H7DcP1+WQk29eyq+BT3hiYm7Hm42+UprsbodB7/lm79",
+	"BA7cllPdlpwqxDEH1aI7hKmQLtqwkeOrNhfiliejv+GpZOWTfHujbA3UJ/CWhno8soEMzhFrxZg1YjBU",
+	"+JiMqX5lkC9GrBe+XWP7HJOx9c3gyyCJH33guEbluCAY1AB1fF9uN0Ve0P6W3cjrD4nK3FGUoz8wxjvf",
+	"Mqm4J6mgyQq+E7P+MBstmnN/aFQp9tkj3DFGtTNf0Q8kqrGpfXdYqdwCUwd3aIe05SwuPSx2CjAa2MmY",
+	"RulnLa5EuRR+tCAJ0NBma7YFDpd8MlSRd29fVRKR84iekAopeEgTI+3nfqCRB1c3nK/paiKjFR5+KMba",
+	"HT/ZItpu2W4wp7qnqnWx3h7ERSHEiFwztlBkwqD+GNdgUQJkQateauafaL9YqgbD4hIiH+TTlq+Qpa74",
+	"pKDMzJUp8m2qSikR31nK+hONCi/3D1Yubcd11mt1BO9nQOhzSTjYUhrgUBm4851RyiAhG+UFc+LC/Yx/",
+	"4CNeCcKU+kCLhKQy8ae89ZFA4K+3WBjSggGCm00sNrRy2Jxyv/HZFR7voUPhnBAmIuWiNhKqmfKLFR75",
+	"KtPSSYKwMI94RaF2DMGzlGC4dcsLE3bOQmk9XE3HTCLFDF6BdFrlmolMNQ88WrY/r5mjfsMQ7UKuSPn2",
+	"Vn+cD0nX1zQgVJCTN6cEws4tlv7X9xfOAvUadOsLElxtEpfXkqB+Vk5NZzSMi4hlONyxpTe5PiYQ2z4i",
+	"Qlp7nKxY/2gi0Pk+l0YzM2J9hFuLwVTRBv1h43U10T1PWbDGZiGOcVyv1CqFGLp1A6sXXjPJZuBCmZrX",
+	"Yd0js4xY+MgdX4C4x4JHkEdgCx755ZfLJWpKsE+g7pNs5s9s87kHzhZMKCtgjNjH3KRJKpfKiAWjdXVs",
+	"PYoFCCKh2YeZiBgUsKvsSsXSmz6+AqATqepMzzrnM3GW6e2wMxgFQH0L/snllSPf7TUzD0niZsIL+u67",
+	"qG0LHBfeAKfv8wm2A5KZZIoIucT0Wid4PlNELlFy7clM50V4bSpklvq9cPYjVYdL3d1iFExPgV1fUDcI",
+	"Rmf4F7Pkce2ZkNnppG1J1T6ZlLJDoKg3F5FcQib0gokezFlU8GrN9DzPZjOm/D6sor6LJ8BbsVS3HlQ1",
+	"j6gC8mMmNYsKv/48U5pMWKfOc2LOHUjYKnTuaHYp06hs0PVPlj5RWFZ9swTn/Lu7Z7Ll5N8b2WVEZhGr",
+	"XQnjClzgBf46DMivP//SD4OonJYNIHbBCf3LCfz68y8ELpH8CBlyz8c4UWOSMvDDqm32Yq2+QPmjfAvQ",
+	"kttXhcotSDpqOfBYZ7BX8W/T1UuVfqda8PGFhL0y5yLTbJMiRrZ8ebcfYAEpmW06OlWafFVmPKzoPpZp",
+	"8sO4pcgGeIDaaxqZy23TuG1qagPINbJNa8YBlhcE8UJXKH2wWgQiznK11SJhl4rVZgcuSht7sE9O6Dnc",
+	"2ctwtwtWwoY4TMXYa+X7bc1x5KXeK2MTXX1w2Z4MtmjmOdVhXIlw3lQaWErdUK0zce4WJ/f8hZrfgFkP",
+	"mxVgOHKrV2G8AxfI77b2wYcWIiiMl6ZcsBeLRDzFEGc01mpOb/ncTO/R4eMvH3/16OnjL+Gb8MfDLrfY",
+	"piUQHMW+Bf+OJtys1icqUAXIg3tnthk8xpHR2mpYAaANM2PQwRmRjRlgNPUXxiyb9iCmf/35l3FPKx8+",
+	"DsjF1+fExFovStDa52awUP4z5cC1zSebrMgBzXR8YE+Q86KSoZTXnBVVJX/44Z9S6T1ItC1Gpgv+b7bC",
+	"Mo9gtPrDaomcGFPMoLvViDxLZBbZcFsucmlCpAiZsXXeSKVnKTv/n1eBtQTpJGH7BFJYMYbUJi5fCiZu",
+	"WGIE7T55+nhvwl14jyKf41GnMvhrPudafUHCVCooeoE8aisAJzxklunst54saBizvaP9oTUKcYrV6OBg",
+	"uVzuU7i8L9PZgX1WHbw6ffbi9fkLeAaOsHRi3nRmpyvfr4NDcNAvmKALPhgNHu0P9x9ZSAysc3BzeFAu",
+	"b2h+s0X78jqHp9FgNDDw9KR8Y1DpYtVytFrccuDrY9R2xOp5rFK/tO9z9VYvfZ9rtPfp+2C1WUffp2ql",
+	"Zfs+Vqt4bh6rboZDoiV5MhwG5BDa66zr6GKMaZvwWFRftc/YQijtMt0dy7UKc0Nf26gXruhFayHZq1oh",
+	"2aPhcGdFZIsSi74Cspjgjb5uOxX+1+X0Hbgqt/flxFs8zDEKMpKC1RONIJ5B6HRFqCD51tsnrxmLFCnO",
+	"EPZdyqrBKIbuwZUZpb6PR+x2IdHWttu5GUBXlIOEXHpDE0TTG1J0SnnCUoKKh4zvLgf2p8vB6O4S+tkl",
+	"TLNLW+f10tWDvByMxP39eJ+cXIopT1ie4UDzdwJQUFBIwb0GM5PCTO+Ti9J5Y+6ioiKCYw2QxmHMwmsW",
+	"XQo6o1zYPj2HT4gVsFW59QLm4UFy/a4l12ab+3ZPRM0NnkumPHPTU4vaE/arU0bnu9jeFzHuYO5K6BZO",
+	"7dfP/3V+9rq65Tfa2qFavGWGkdGT7g06don8Tx+Tf/Nv9hs7AV/wRiY8XH3HZR5/ayumfCOjVW3S/3bw",
+	"ty3muNrY4b6xtI+bpD9Dl9UHrIIFxYPR+6uqyGVp7lhWJIUpQGcThsnAtxL3OFnA7BCl5WLBon3yzCUx",
+	"QXku87sr/2DXyWHgfKWKLD+v3G0URRsRDfVHJiyBOvE0jA1ZUz7LUhbZCNDJKu+tEZAxu9X7l9lw+Cg0",
+	"P8C/2BjPfgXJo7wuhRGa44hqau82oK9yNyZNOSNgQVeJpNEx0hBTRSgRbEY1i4heGuTsKhuPzbh/+Tu2",
+	"Sdm/xGImwPRGddT7o0DHv7Gms3EA5wrWhYuRSF8EJOLTKUsBtgum8LK5L5ZJtH8pzLaaZTyCWvqIz7mY",
+	"AX2e7AYz1I9jnyIwAPaFS2TcTAFU+w/0EHKNFj49nqm3xOg3zBZPNRpe9Bxpi8fqneH6jbTFU9WWOf2G",
+	"2fiZerOjfsNs8VSlCUhPdtvwkWbLnJ5csM1zHkNl/UibP7QxhNkCvfhaNfd/bvMBG607+qxtox/QH8E0",
+	"rB1XVJzQ0KVo3EhrH9v2BXBmWKlmh9Cr62PWW5xBU3dDmqNVl1XFU6oYa9RzynS6QqpBAYMX8f3frvbV",
+	"dTYuqkocPg1s+TFb2duo3kuBhftiLJdqFH+9oBlXrp7ZRcxWcGqBWhQP/WBCtCxXJvPMgquttlU/nI9p",
+	"jhdVF9rNcXKqXZwVBP+Ahag0N7iB3jCALrfazcQ1E7tA+OjZr8H4Ehi02O8Kq4G15AU6zDmXESSlhGb9",
+	"IYXdcNU4ZHtqwULrwRvb9LYizx0O/1jEKXQ6uhTj8jyHicwipOJ/mzkfk8+L8jVfADu23L4HuRLuIfjj",
+	"i+NLIWzbW67I48Mn+8TZGIdQD09OCQTRmrk/evLUxYuTE3J0e0vmjEJ8jcXak1Re2yrJOmaOyWHb0vBa",
+	"/Z0miQ+22ZSKHLnt1lq5/4hsXM9raTVAoWl+kcsCk2UW4DNjsMBJAMZCoqMj7wphAHoYsoUznI6GX+6M",
+	"9lpui28bAomGBTAtTck5c7TZ5G3b6GQXO8/OZZH1Qz7HRTUTVrA4bKovSDX5p7E7K5bawR38/77V8f0P",
+	"hmbDxlZDreF0H9xXab328WWsq0zrZ0zLkWVht6bFG5ZQ2n69+63UQVjU1/Pa2Be+DmZObUPNUChakKUg",
+	"2kIp8HhWEYnxxoLxWTyRWaqOydgo1DFIuDGElIzJRGYiIrFckilNoT7oCl5Y1FXyyTHHRq444Cfnpgac",
+	"eZ1/ZimbPG9wGNiuiyCRsEmm2VZJax+/SbV/ZZ7+X/RDzHOgbPgpTXydKpqEFrnvldqBQwNxDofDVoJc",
+	"bT0vYO3Cq4cVvDrsg1dzGpNSMcd1FLqif5+CwHGpNiIC06I2JOJo4XpHVKLkUdoa/i9Y64Nx9eYGzEeX",
+	"hW5fdglDmAbMj3NbZ2eOYzyfpikIF9vgyYcrHxxXD46rB8fVg+Pqj+e4uvKjOVcQvxN8Pzc3/c4BuAw1",
+	"03t4nriTo0lopkWgH2rIzCrg4Xhh/RuzfFzXe6jcjS47WCSUi3GRC+CMbjh7V9LWxhm3fcT4GJOtUj7j",
+	"giaEY+c5CDLas2UM9oy6sOctpQquzXuqM+IzxHehRW9pqLFcbtGJrNOoGIGZiH1eykerVTb8prjpIzki",
+	"1h+bDj+dcf/id+RoOP8kfgXblA+8m1BSp3ApFEUQ1nBSXupwA6OUwsaUipXNU5/5CAfRbceXddeMS+EZ",
+	"ufaRyzw0F51NikPso62DY53MeVu5vNOvB+ILtmTpRUz/mBAfSkz5hW1epk1EeSNEvhN4D8MWDXkqwSEP",
+	"KP8B5T+g/AeU/2dF+evCUDEwbmTjTyHMFFHk5WB09+vPv9zfj4uTXVBFcBJmdZVrrev03TF4pjHi09UK",
+	"s5GtlwKw4TGeo5WGWxPVCgr0cjASwWWeGXs5GF0Ofv35l8sBBrqSjjjXS9ES6IrYuriVCRtyNcbyRJil",
+	"wRWxdaT3L8Wz8+9G5O3LZ+Tx4VdDe3JmzwfhewwpIUsS26eKqEXKaKRixlwPcU2vXW00g0mzhLpBPxsT",
+	"Li7FNJUCY3BTho3lHIkjDC6D+Dl4P4fPwKIc5SrmDPtja9dgbyKjVUCUxKfChBu+uBRTypNasK+t3QBn",
+	"ohDhS/oH+PaDRmMMHB2Tz4uIBzwWDdXNuA3zWPju9dMObChqURQj/yFUN73c22dT8uz8OzjZh0P9gKRs",
+	"wShULBmRsUFj44CMi8YQ5q+ihRH8FZn/ooPd/MuMCb+gUoR/Wslo/m0MJAur3J3mJ/w895f7P9Y6hbem",
+	"1L4eY/kwOLEtIDFoiz00L5ALHpp/5AXQ4Ashg6Z1GT4oXuETINJtw5IxTfzAsMvvK6D5HN7Uglz7RUE8",
+	"4NgHHPuAYx9w7B8exxYlm7049gUNY6zTDPDFVuCoNncxUtMWsanGHHBd4CMXSWELcdqwwJAKMmGXYsEN",
+	"LDq2LqO8HSn+XO52YsuA4oFuSzjCS9fcY403qVSEugwtcrDhQAbgqBxmHJdQDMb9rw8ydQVbttPvVbqL",
+	"nARGwzggh2vO4qFjxYefxfcKbj3DRAn43JFbY1jNWBqUHnMF5ezbkZDQlNeg0O/eB1f0t2lBLtZZadNI",
+	"nLW1s8xLO8+2WQlGic6lmD245h4gzQOkeYA0/99BmrxPVGvBh5euSVInRHhDU+1cPkZDfajaapRutT2W",
+	"8kKFCLRoYsOk+kGJtQM5hNA7J6YTMqzDDD1Aw+9Mfec9ylrUN/LTztS11dN+5QzqOzDgmboeSI4BwSvx",
+	"oLwflPeD8n5Q3n9a5R2XO4h5XRJ5qtbRkNhuWYQLsoxlwkgmuBOoms8Z+Qkq0jh/xYwuFJE3eC5V7yVC",
+	"SUQx6+PoUUCOHl8KmZKjJySGcGg40VHZ3InjfGSU5FCFr8UfUTRFW4M3Tk9en5QKLzvqx+8uno17qG3b",
+	"JWwDZJAH99u8TedNOGrPPcjbk3nAwdNubHC0sT/hUJEnihwOFXk0VORwTp7MyeFwTg6fzMkj8/+YPIrJ",
+	"05gcHsXkMCJfRuTw2+NS5uGaGSu1WNtg1rb1HLVR4VrM/aGcHgVTtwV5IqfsLNDIbVwbw/UAgh5A0AMI",
+	"egBBf0oQVK6P7/VhYMj2eVHRfjPZ98eb1I+pyvJpbAs8sNfzLDk6UTLJNMOM2Z2ouJcpYz/ZavHU9e1Q",
+	"rFekv60E38ostpT9OvR5kdf+UJJMaWuREZvluwFgOhWNov7DY9fwiImoT5kW11o08AWS5FizK3P0o7JQ",
+	"tdtBGyMVJft35k2a0xVR2nAmNlRzbV4prmUP9rmxVaPbs0RcXek/YK2KRklsz9LAPC4wYYKLmQ0pxCPm",
+	"IM8WmeSJI9BZC5tSKvfcbrI2nsUsvIZ4RKz2nJd7IFQ1KMSQfvurI6lrveutuNoS0yodpD/i2lTG8W6Z",
+	"RkOw3ZdRrDV+hro6KpZLtU/OFkxAAzqxquUtN4ojNtr4tZ48nFfuXCOSH+oc9xS/tUaMH7Xa8ZlgrmUT",
+	"NAF1XcqLqG1oOGBLJUxWeHRETsichjGH/v7U+v9Ld1bYy7y3Um3Ji/5KTSC7RPL209oYx/V++MR5fZV2",
+	"ly2qtbQUOwkRxVpb9oXkTCSrvGlfqXxzSMVxXvTsyXAIMTm+pfTJiYO70p/3uFUThoq4uuDP4ffqgm+G",
+	"+Cs7pL10Cg5EpPlcOJG05bqOjRDsIYCKxn1dKG3Tbhke2fG4ravvDET1hzOAnQmu98lLmQLsh16yqHUB",
+	"YBW7F1MPojkXLfu4TdXufkmv/lz78AxbFMlc5so0L+qzVnga5NTkk8fDr8n4uxdvz0/PXv/w7Oz1y1en",
+	"zy5cMrmScwal38KYihm0eLZJpbreEYZj3eKoWZC60TNnl2u7ezHf2uLn9yXmTxSmrhIhl7sB25BrtbRr",
+	"OeM3TOxgsztJX/SQad389paPOaV2iLbARMhQ2o0tKs0kUnXNxayUbNxo6gu5x11IGn8YKWy62V4VHlQy",
+	"pnzZZ46NtQQtfbAypiEoT6mv71Hb1PMjIadag9NPvZFqDUt91QewT7J0+XrYpmiXCvSFRcOejkkytalv",
+	"lUatti4XYqxuHnG9eFW7z8Ji17xr70dFyG6U32q9869s2ecJF9e7WNMTYxqnmtAoSplSLuPS5k0VRYrL",
+	"ddZs0HEXhCZzes3qtcHq8jRf84M7lWSzzrqW5WWvKV5ArbZxqjt/xa7F1fUqI9iiH91/3tO9n472vry6",
+	"Oxre/9XjzLr6MyxzqaQH6D54LzFQDICPkICQJLSZRhZYMZqiuJ3Lm1ojieo6Fh0WW10kF661Ybe7mt3a",
+	"hF1IIM1TQ2ynQRtHkWK/S2U7LrMpvw1ISBXb40IxobjmNww7MPrsmR8rlky9a+H6SAGxyhtsEuhf2Vpi",
+	"0HW39KSI9G2rCZbVKT71aH0iyYNzqd+2KxqKflS3Ut7QUNU7aJWyrXhKFAtTplV3lx27y9a5kNzEfjzV",
+	"CCP8RmoRKYhsk1a/yESg6A72cG53sZrfGo1GbYV2cpq/29YaA1hsq5KawYVE85MlilVXFpr2epe2IlAP",
+	"7uD/9yPs5dqOi95i42K78GsPBLF6kJOtMMZnqhoMX1WmusRS67Xp4d7XV++He19f3Q2Dw6/aNeru2bM0",
+	"D78Re3bypW3Ju7sS/waOW348tug7ZUC6tZHAurZVs46I6s2F1dOVomfr+ysj0nMz+P2VWUn7eN4h1B5R",
+	"eZIjmq51QICARUCJOr0J8MK8wP3gTN7iJ0ts6RfsQnZ/df//AgAA//8=",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

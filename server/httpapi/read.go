@@ -103,6 +103,16 @@ func listed(e *search.Event) Event {
 			Offset: strconv.FormatInt(e.Position.Offset, 10), Commit: strconv.FormatInt(e.Position.Commit, 10),
 		},
 	}
+	if e.Columns != nil {
+		columns := make([]ColumnValue, len(e.Columns))
+		for i, c := range e.Columns {
+			columns[i] = ColumnValue{Kind: ColumnValueKind(c.Kind), Text: c.Text}
+			if c.Cut {
+				columns[i].Cut = &c.Cut
+			}
+		}
+		out.Columns = &columns
+	}
 	if out.Tags == nil {
 		out.Tags = []string{}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"oriel/server/cloudevents"
 	"oriel/server/fault"
+	"oriel/server/query"
 	"oriel/server/search"
 )
 
@@ -54,6 +55,7 @@ func TestAPageAndASnapshot(t *testing.T) {
 	e.shelf.list = func(p url.Values) (*search.Page, error) {
 		asked = p
 		bare := search.Event{Source: "s", ID: "1", Type: "t", TimeText: "2026-11-30T10:00:00Z", DataKind: "absent"}
+		bare.Columns = []search.Cell{{Kind: query.CellNumber, Text: "1.0"}, {Kind: query.CellString, Text: "x", Cut: true}}
 		from := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
 		return &search.Page{Events: []search.Event{stored().Event, bare}, CoveredFrom: from, NextToken: "n", Snapshot: "snap"}, nil
 	}

@@ -46,3 +46,26 @@ func TestACellIsTheValueAsItIsSpelled(t *testing.T) {
 		}
 	}
 }
+
+func TestACellSaysOfWhatKindItIs(t *testing.T) {
+	t.Parallel()
+	c := &Candidate{
+		Type: "t", ContentType: "application/json", Data: []byte(`{"n":-1.50,"s":"1.50","e":"","z":null,"t":true,"f":false,"o":{},"l":[],"l2":[1,2],"d":1,"d":2}`),
+		Attributes: []string{"count", "integer", "7", "word", "string", "7", "flag", "boolean", "true"}, Tags: []string{"a", "b"}, Facets: []string{"room=kitchen"},
+	}
+	s := Schema{Facets: []string{"room", "tag", "device"}}
+	for name, want := range map[string]CellKind{
+		"type": CellString, "subject": CellAbsent, "severity": CellAbsent, "trace": CellAbsent, "room": CellString, "tag": CellSeveral, "device": CellAbsent,
+		"ext.count": CellNumber, "ext.word": CellString, "ext.flag": CellBoolean, "ext.other": CellAbsent,
+		"data.n": CellNumber, "data.s": CellString, "data.e": CellString, "data.z": CellNull, "data.t": CellBoolean, "data.f": CellBoolean, "data.o": CellObject,
+		"data.l": CellArray, "data.l2[*]": CellSeveral, "data.l[*]": CellAbsent, "data.d": CellSeveral, "data.nowhere": CellAbsent, "data": CellObject,
+	} {
+		f, err := FieldOf(s, name)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if got, _ := KindedCell(f, c); got != want {
+			t.Errorf("%s is of the kind %s, want %s", name, got, want)
+		}
+	}
+}

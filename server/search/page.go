@@ -25,7 +25,9 @@ func (p *pager) page() *Page {
 		out.NextToken, out.PrevToken = p.token(next, false), p.token(p.start, true)
 	}
 	for _, r := range found {
-		out.Events = append(out.Events, r.event(p.topics.get()))
+		e := r.event(p.topics.get())
+		e.Columns = p.cells[r.key]
+		out.Events = append(out.Events, e)
 	}
 	return out
 }

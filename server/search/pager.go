@@ -3,8 +3,10 @@ package search
 import (
 	"context"
 	"net/url"
+	"slices"
 
 	"oriel/server/fault"
+	"oriel/server/query"
 )
 
 // pager makes one page of a list.
@@ -13,13 +15,16 @@ type pager struct {
 	req     request
 	resumed bool // the token says that pages before were walked
 	start   *cut // where the page begins; nil: at the end of the window
+	columns []query.Field
+	cells   map[key][]Cell // of the columns, by event
 }
 
 // newPager reads the parameters and tokens, and refuses those that belong to another search, for every reason
 // there is.
 func (s *Service) newPager(params url.Values) (*pager, error) {
 	d := &decoder{params: params}
-	p := &pager{scan: scan{Service: s, limits: s.limits}, req: s.search(d, "pageSize", "pageToken")}
+	p := &pager{scan: scan{Service: s, limits: s.limits}, req: s.search(d, "pageSize", "pageToken", "columns")}
+	p.columns = s.listColumns(d)
 	p.where, p.view, p.most = p.req.filter.Where, p.req.frozen, d.number("pageSize", 1, MaxPageSize, DefaultPageSize)
 	if token := d.single("pageToken"); token != "" {
 		p.resume(d, token)
@@ -65,5 +70,17 @@ func (p *pager) run(ctx context.Context, ses *session) (err error) {
 	if err := p.scan.run(ctx); err != nil {
 		return err
 	}
-	return p.topics.load(ctx, ses, p.found)
+	if err := p.topics.load(ctx, ses, p.found); err != nil {
+		return err
+	}
+	if len(p.columns) == 0 {
+		return nil
+	}
+	found, _ := p.result()
+	found = slices.Clone(found)
+	if p.backward {
+		slices.Reverse(found)
+	}
+	p.cells, err = readCells(ctx, ses, found, p.columns, cellsBytes)
+	return err
 }

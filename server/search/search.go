@@ -42,6 +42,7 @@ type Event struct {
 	DataSize                  int
 	DataKind                  string
 	Position                  Position
+	Columns                   []Cell // of a list that was asked for columns, in their order; nil where they were too much to read
 }
 
 // Detail is one event in full.

@@ -146,6 +146,32 @@ export interface Position {
 
 export type EventFacets = {[key: string]: string[]};
 
+/**
+ * `several`: the field has more than one value, and the text is a JSON list of them.
+ */
+export type ColumnValueKind = typeof ColumnValueKind[keyof typeof ColumnValueKind];
+
+
+export const ColumnValueKind = {
+  absent: 'absent',
+  string: 'string',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+  object: 'object',
+  array: 'array',
+  several: 'several',
+} as const;
+
+export interface ColumnValue {
+  /** `several`: the field has more than one value, and the text is a JSON list of them. */
+  kind: ColumnValueKind;
+  /** Of a string what it says, of anything else its spelling as sent; at most 4,096 bytes. */
+  text: string;
+  /** The text is only the beginning; left out otherwise. */
+  cut?: boolean;
+}
+
 export interface Event {
   name: string;
   id: string;
@@ -167,6 +193,11 @@ export interface Event {
   dataSize: number;
   dataKind: DataKind;
   position: Position;
+  /**
+     * Of a list that was asked for `columns`, in their order. Left out of events whose data would be more than
+     * the 16 MiB that are read for one page.
+     */
+  columns?: ColumnValue[];
 }
 
 /**
@@ -965,6 +996,11 @@ pageSize?: number;
  * `nextPageToken` or `previousPageToken` of a page with the same filter.
  */
 pageToken?: string;
+/**
+ * Fields of the query language, such as `ext.retry` or `data.items[*].sku`, at most 16, whose values each
+ * event has in its `columns`, in this order. They may differ from page to page.
+ */
+columns?: string[];
 };
 
 export type CreateSnapshotParams = {
