@@ -32,6 +32,7 @@ import { HistogramBox, useHistogramShown } from "./histogram/HistogramBox.tsx";
 import { useHistogram } from "./histogram/useHistogram.ts";
 import { LegendPart } from "./parts.ts";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
+import { type Panel, panelItems, SearchActions, SearchPanel } from "./SearchActions.tsx";
 import { StatusStrip } from "./StatusStrip.tsx";
 import { TimePicker } from "./TimePicker.tsx";
 import { useFacetNames } from "./useFacetNames.ts";
@@ -177,6 +178,12 @@ export function Explorer({
     onFocusLost: () => list.current?.focus(),
   };
 
+  const [panel, setPanel] = useState<Panel>();
+  const showWhole = useCallback(
+    (next: Search, options?: { replace?: boolean }) => go(writeSearch(next), options),
+    [go],
+  );
+
   useAddFilterKey();
   const hasRows = run.found !== undefined;
   useEffect(() => (hasRows ? onRows() : undefined), [hasRows, onRows]);
@@ -231,6 +238,7 @@ export function Explorer({
               label="More"
               align="end"
               items={[
+                panelItems(setPanel),
                 [
                   {
                     label: "Copy the address of this view",
@@ -257,6 +265,16 @@ export function Explorer({
         arrival={search}
         onArrival={show}
         facets={facets}
+        actions={<SearchActions search={search} facets={facets} onPanel={setPanel} />}
+      />
+      <SearchPanel
+        panel={panel}
+        search={search}
+        facets={facets}
+        run={run}
+        total={total}
+        onSearch={showWhole}
+        onClose={() => setPanel(undefined)}
       />
       <div
         className="group relative grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)] wide:grid-cols-[auto_minmax(0,1fr)] dock:data-open:grid-cols-[auto_minmax(0,1fr)_var(--drawer)]"

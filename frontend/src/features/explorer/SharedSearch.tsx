@@ -6,10 +6,13 @@ import { ApiError, codesOf, mayHelp } from "#/lib/http.ts";
 import { formatQuery, parseQuery } from "#/lib/search.ts";
 import { Button, buttonClass, Note } from "#/ui/controls.tsx";
 import { Slow } from "#/ui/slow.tsx";
+import { useUrl } from "#/ui/url.ts";
 
 /** Goes on to the search that a share link stands for. The link is no step to go back to. */
 export function SharedSearch({ slug }: { slug: string }) {
   const router = useRouter();
+  // What a link says beside the filter, such as the columns.
+  const { params: beside } = useUrl();
   const link = useQuery({
     queryKey: ["share-link", slug],
     queryFn: ({ signal }) => getShareLink(encodeURIComponent(slug), { signal }),
@@ -19,8 +22,8 @@ export function SharedSearch({ slug }: { slug: string }) {
     document.title = "Shared search · Oriel";
     if (params === undefined) return;
     const path = router.buildLocation({ to: "/explore" }).pathname;
-    router.history.replace(`${path}${formatQuery(parseQuery(params))}`);
-  }, [params, router]);
+    router.history.replace(`${path}${formatQuery({ ...parseQuery(params), ...beside })}`);
+  }, [params, beside, router]);
   const { error } = link;
   return (
     <main className="min-h-0 flex-1 p-4">

@@ -30,3 +30,18 @@ export const TimeChoicesPart = part(async () => {
   const { TimeChoices } = await import("./time/TimeChoices.tsx");
   return { default: TimeChoices };
 });
+
+export const SavedPart = part(async () => {
+  const { SavedFlow } = await import("./saved/SavedFlow.tsx");
+  return { default: SavedFlow };
+});
+
+export const SharePart = part(async () => {
+  const { ShareDialog } = await import("./share/ShareDialog.tsx");
+  return { default: ShareDialog };
+});
+
+export const ExportPart = part(async () => {
+  const { ExportDialog } = await import("./export/ExportDialog.tsx");
+  return { default: ExportDialog };
+});
