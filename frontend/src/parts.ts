@@ -30,3 +30,8 @@ export const AuditPart = part(async () => {
   const { AuditPage } = await import("#/features/admin/AuditPage.tsx");
   return { default: AuditPage };
 });
+
+export const OverviewPart = part(async () => {
+  const { OverviewPage } = await import("#/features/overview/OverviewPage.tsx");
+  return { default: OverviewPage };
+});

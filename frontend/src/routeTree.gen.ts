@@ -11,6 +11,7 @@
 import { Route as rootRouteImport } from "./routes/__root";
 import { Route as IndexRouteImport } from "./routes/index";
 import { Route as ExploreRouteImport } from "./routes/explore";
+import { Route as OverviewRouteImport } from "./routes/overview";
 import { Route as SignInRouteImport } from "./routes/sign-in";
 import { Route as SignedOutRouteImport } from "./routes/signed-out";
 import { Route as AdminIndexRouteImport } from "./routes/admin.index";
@@ -27,6 +28,11 @@ const IndexRoute = IndexRouteImport.update({
 const ExploreRoute = ExploreRouteImport.update({
   id: "/explore",
   path: "/explore",
+  getParentRoute: () => rootRouteImport,
+} as any);
+const OverviewRoute = OverviewRouteImport.update({
+  id: "/overview",
+  path: "/overview",
   getParentRoute: () => rootRouteImport,
 } as any);
 const SignInRoute = SignInRouteImport.update({
@@ -68,6 +74,7 @@ const SSlugRoute = SSlugRouteImport.update({
 export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
   "/explore": typeof ExploreRoute;
+  "/overview": typeof OverviewRoute;
   "/sign-in": typeof SignInRoute;
   "/signed-out": typeof SignedOutRoute;
   "/admin/audit": typeof AdminAuditRoute;
@@ -79,6 +86,7 @@ export interface FileRoutesByFullPath {
 export interface FileRoutesByTo {
   "/": typeof IndexRoute;
   "/explore": typeof ExploreRoute;
+  "/overview": typeof OverviewRoute;
   "/sign-in": typeof SignInRoute;
   "/signed-out": typeof SignedOutRoute;
   "/admin/audit": typeof AdminAuditRoute;
@@ -91,6 +99,7 @@ export interface FileRoutesById {
   __root__: typeof rootRouteImport;
   "/": typeof IndexRoute;
   "/explore": typeof ExploreRoute;
+  "/overview": typeof OverviewRoute;
   "/sign-in": typeof SignInRoute;
   "/signed-out": typeof SignedOutRoute;
   "/admin/audit": typeof AdminAuditRoute;
@@ -104,6 +113,7 @@ export interface FileRouteTypes {
   fullPaths:
     | "/"
     | "/explore"
+    | "/overview"
     | "/sign-in"
     | "/signed-out"
     | "/admin/audit"
@@ -115,6 +125,7 @@ export interface FileRouteTypes {
   to:
     | "/"
     | "/explore"
+    | "/overview"
     | "/sign-in"
     | "/signed-out"
     | "/admin/audit"
@@ -126,6 +137,7 @@ export interface FileRouteTypes {
     | "__root__"
     | "/"
     | "/explore"
+    | "/overview"
     | "/sign-in"
     | "/signed-out"
     | "/admin/audit"
@@ -138,6 +150,7 @@ export interface FileRouteTypes {
 export interface RootRouteChildren {
   IndexRoute: typeof IndexRoute;
   ExploreRoute: typeof ExploreRoute;
+  OverviewRoute: typeof OverviewRoute;
   SignInRoute: typeof SignInRoute;
   SignedOutRoute: typeof SignedOutRoute;
   AdminAuditRoute: typeof AdminAuditRoute;
@@ -161,6 +174,13 @@ declare module "@tanstack/react-router" {
       path: "/explore";
       fullPath: "/explore";
       preLoaderRoute: typeof ExploreRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
+    "/overview": {
+      id: "/overview";
+      path: "/overview";
+      fullPath: "/overview";
+      preLoaderRoute: typeof OverviewRouteImport;
       parentRoute: typeof rootRouteImport;
     };
     "/sign-in": {
@@ -218,6 +238,7 @@ declare module "@tanstack/react-router" {
 const rootRouteChildren: RootRouteChildren = {
   IndexRoute: IndexRoute,
   ExploreRoute: ExploreRoute,
+  OverviewRoute: OverviewRoute,
   SignInRoute: SignInRoute,
   SignedOutRoute: SignedOutRoute,
   AdminAuditRoute: AdminAuditRoute,

@@ -8,13 +8,14 @@ import { useZone } from "#/ui/zone.tsx";
 interface Place {
   readonly label: string;
   readonly icon: IconName;
-  readonly to: "/explore" | "/admin/tokens";
+  readonly to: "/overview" | "/explore" | "/admin/tokens";
   /** The paths below it count as the place as well. */
-  readonly under: "/explore" | "/admin";
+  readonly under: "/overview" | "/explore" | "/admin";
 }
 
 /** For everyone: who may not see a place is told there what it needs. */
 const places: readonly Place[] = [
+  { label: "Overview", icon: "gauge", to: "/overview", under: "/overview" },
   { label: "Explore", icon: "list", to: "/explore", under: "/explore" },
   { label: "Admin", icon: "shield", to: "/admin/tokens", under: "/admin" },
 ];

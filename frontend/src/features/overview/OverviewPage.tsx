@@ -1,0 +1,181 @@
+import { type ReactNode, useEffect, useState } from "react";
+import { ApiError, codesOf } from "#/lib/http.ts";
+import type { Params } from "#/lib/search.ts";
+import { rangeText } from "#/lib/time.ts";
+import { Button, buttonClass, Note, Skeleton } from "#/ui/controls.tsx";
+import { Icon } from "#/ui/icons.tsx";
+import { Popover } from "#/ui/popover.tsx";
+import { useUrl } from "#/ui/url.ts";
+import { WindowChoices, windowName } from "#/ui/window-choices.tsx";
+import { useZone } from "#/ui/zone.tsx";
+import { changeText, errorsOf, numberText, shareText } from "./numbers.ts";
+import { Proof } from "./Panel.tsx";
+import { Ranking } from "./Ranking.tsx";
+import { SeverityMix } from "./SeverityMix.tsx";
+import { type Overview, useOverview } from "./useOverview.ts";
+import { Volume } from "./Volume.tsx";
+
+const presets = ["-15m", "-1h", "-6h", "-24h", "-7d", "-30d"] as const;
+const usual = "-24h";
+
+/** What happens here, at a glance; every number opens the search that proves it. */
+export function OverviewPage() {
+  const { params, go } = useUrl();
+  const from = params.from?.[0] || undefined;
+  const until = params.until?.[0] || undefined;
+  const overview = useOverview(from ?? usual, until);
+  useEffect(() => {
+    document.title = "Overview · Oriel";
+  }, []);
+  const onWindow = (nextFrom: string | undefined, nextUntil: string | undefined) => {
+    const { from: _from, until: _until, ...rest } = params;
+    const next: Params = {
+      ...rest,
+      ...(nextFrom && { from: [nextFrom] }),
+      ...(nextUntil && { until: [nextUntil] }),
+    };
+    go(next);
+  };
+  const { error } = overview;
+  return (
+    <main className="flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-3 pb-6 *:flex-none wide:pt-4">
+      <div className="flex min-h-8 flex-wrap items-center gap-2">
+        <h1 className="t-16">Overview</h1>
+        <span className="min-w-0 flex-1 cut t-12 text-ink-3 max-wide:hidden">
+          Every number opens the search that proves it
+        </span>
+        <WindowButton overview={overview} from={from ?? usual} until={until} onWindow={onWindow} />
+        <Button
+          look="ghost"
+          icon="refresh"
+          aria-label="Count again"
+          title="Count again"
+          unavailable={overview.reading ? "It is being counted." : undefined}
+          onClick={overview.again}
+        />
+      </div>
+      {error && (
+        <Note
+          look="error"
+          fact={overview.taken ? "These numbers may be old." : "The overview could not be read."}
+          codes={error instanceof ApiError ? codesOf(error) : undefined}
+          actions={
+            <Button size="small" icon="refresh" onClick={overview.again}>
+              Try again
+            </Button>
+          }
+        >
+          {error.message}
+        </Note>
+      )}
+      <Figures overview={overview} />
+      <Volume box={overview.histogram} className="" />
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 wide:grid-cols-2">
+        <Ranking
+          heading="Busiest types"
+          field="type"
+          facets={overview.facets}
+          sparks={overview.types}
+          className=""
+        />
+        <Ranking
+          heading="Busiest sources"
+          field="source"
+          facets={overview.facets}
+          sparks={overview.sources}
+          className=""
+        />
+      </div>
+      <SeverityMix facets={overview.facets} />
+    </main>
+  );
+}
+
+function WindowButton({
+  overview,
+  from,
+  until,
+  onWindow,
+}: {
+  overview: Overview;
+  from: string;
+  until: string | undefined;
+  onWindow: (from: string | undefined, until: string | undefined) => void;
+}) {
+  const zone = useZone();
+  const [open, setOpen] = useState(false);
+  const { window } = overview;
+  const dates = window && rangeText(window.from, window.until, zone);
+  return (
+    <Popover
+      label="Time window"
+      align="end"
+      open={open}
+      onOpenChange={setOpen}
+      trigger={{
+        className: `${buttonClass()} max-w-full min-w-0`,
+        children: (
+          <>
+            <Icon name="clock" className="-ml-0.5 text-ink-2" />
+            <span className="min-w-0 cut">{windowName(from, until) ?? dates ?? "Chosen dates"}</span>
+            {windowName(from, until) && dates && (
+              <span className="mono-11 text-ink-3 max-wide:hidden">{dates}</span>
+            )}
+            <Icon name="down" small className="text-ink-2" />
+          </>
+        ),
+      }}
+    >
+      <WindowChoices
+        from={from}
+        until={until}
+        presets={presets}
+        usual={usual}
+        onChoose={(nextFrom, nextUntil) => {
+          setOpen(false);
+          onWindow(nextFrom, nextUntil);
+        }}
+      />
+    </Popover>
+  );
+}
+
+function Figures({ overview }: { overview: Overview }) {
+  const { histogram, earlier } = overview;
+  const { data, window } = histogram;
+  const relation = data?.total.relation ?? "exact";
+  const errors = data && errorsOf(data);
+  const comparable = earlier.data?.relation === "exact" && relation === "exact" && !earlier.outdated;
+  const change = data && comparable ? changeText(data.total.value, earlier.data?.value ?? 0) : undefined;
+  return (
+    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-3 border border-line bg-line wide:grid-cols-4">
+      <Figure
+        name="Events"
+        note={change && `${change} on the window before`}
+        value={data && window && <Proof window={window}>{numberText(data.total.value, relation)}</Proof>}
+      />
+      <Figure
+        name="Errors"
+        note={data && errors !== undefined && `${shareText(errors, data.total.value)} of all events`}
+        value={
+          errors !== undefined &&
+          window && (
+            <Proof window={window} filters={{ severity: ["error"] }}>
+              {numberText(errors, relation)}
+            </Proof>
+          )
+        }
+      />
+    </div>
+  );
+}
+
+export function Figure({ name, value, note }: { name: string; value: ReactNode; note?: ReactNode }) {
+  return (
+    <div className="grid min-h-20 content-center gap-0.5 bg-surface px-4 py-2">
+      <span className="t-12 text-ink-2">{name}</span>
+      <span className="min-h-7 t-20 tabular-nums">{value || <Skeleton width="96px" />}</span>
+      <span className="min-h-4 cut t-11 text-ink-3">{note}</span>
+    </div>
+  );
+}
