@@ -155,6 +155,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 			a.addStandby(searches, log)
 		}
 		deps.Saved = saved.New(pool, query.Schema{Facets: fields.Names()}, reg)
+		deps.Pipeline = a.monitor(cfg, pool, probe, log)
 		dist, err := fs.Sub(oriel.Frontend, "frontend/dist")
 		if err != nil {
 			return nil, fmt.Errorf("embedded app: %w", err)

@@ -24,6 +24,7 @@ import (
 	"oriel/server/ingest"
 	"oriel/server/kafka"
 	"oriel/server/maintain"
+	"oriel/server/pipeline"
 	"oriel/server/search"
 )
 
@@ -63,6 +64,15 @@ func (a *App) addConsumer(ctx context.Context, cfg config.Config, fields facets.
 		return nil
 	})
 	return nil
+}
+
+// monitor reads how the pipeline is doing. Without a probe of the broker nobody says how far the topic goes.
+func (a *App) monitor(cfg config.Config, pool *pgxpool.Pool, probe *kgo.Client, log *slog.Logger) *pipeline.Monitor {
+	watched := pipeline.Config{Topic: cfg.Kafka.Topic, Consumer: storeConsumer, Readiness: a.health.Readiness}
+	if probe != nil {
+		watched.Ends = func(ctx context.Context) (map[int32]int64, error) { return kafka.Ends(ctx, probe, cfg.Kafka.Topic) }
+	}
+	return pipeline.New(pool, watched, log)
 }
 
 // topicCheck bounds the look at the topic's settings at the start.

@@ -161,6 +161,12 @@ func (s *Server) table() ([]route, error) {
 			route{method: get, pattern: "/v1/shareLinks/:slug", api: "/v1/shareLinks/{slug}", access: canRead, checked: true, handler: bound.GetShareLink},
 		)
 	}
+	if s.deps.Pipeline != nil {
+		routes = append(routes,
+			route{method: get, pattern: "/v1/pipeline", api: "/v1/pipeline", access: canRead, checked: true, handler: api.GetPipeline},
+			route{method: get, pattern: "/v1/alerts", api: "/v1/alerts", access: canRead, checked: true, handler: api.ListAlerts},
+		)
+	}
 	if s.deps.SPA != nil {
 		routes = append(routes, route{method: get, pattern: everything, access: public, handler: s.page})
 	}

@@ -39,6 +39,8 @@ func wanted() map[string]access {
 		"GET /v1/events:fields":                 canRead,
 		"GET /v1/events:suggest":                canRead,
 		"GET /v1/events:export":                 canRead,
+		"GET /v1/pipeline":                      canRead,
+		"GET /v1/alerts":                        canRead,
 		"GET /v1/savedSearches":                 canRead,
 		"POST /v1/savedSearches":                canSave,
 		"GET /v1/savedSearches/:savedSearch":    canRead,

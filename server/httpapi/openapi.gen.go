@@ -22,6 +22,54 @@ import (
 	"github.com/oapi-codegen/runtime"
 )
 
+// Defines values for AlertName.
+const (
+	DeadLettersRising AlertName = "DeadLettersRising"
+	LagHigh           AlertName = "LagHigh"
+	NotReady          AlertName = "NotReady"
+	PartitionFatal    AlertName = "PartitionFatal"
+	PartitionGap      AlertName = "PartitionGap"
+)
+
+// Valid indicates whether the value is a known member of the AlertName enum.
+func (e AlertName) Valid() bool {
+	switch e {
+	case DeadLettersRising:
+		return true
+	case LagHigh:
+		return true
+	case NotReady:
+		return true
+	case PartitionFatal:
+		return true
+	case PartitionGap:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AlertSeverity.
+const (
+	AlertSeverityCritical AlertSeverity = "critical"
+	AlertSeverityError    AlertSeverity = "error"
+	AlertSeverityWarning  AlertSeverity = "warning"
+)
+
+// Valid indicates whether the value is a known member of the AlertSeverity enum.
+func (e AlertSeverity) Valid() bool {
+	switch e {
+	case AlertSeverityCritical:
+		return true
+	case AlertSeverityError:
+		return true
+	case AlertSeverityWarning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditEntryActorKind.
 const (
 	AuditEntryActorKindCli      AuditEntryActorKind = "cli"
@@ -220,6 +268,27 @@ func (e FieldStatisticsKinds) Valid() bool {
 	case FieldStatisticsKindsObject:
 		return true
 	case FieldStatisticsKindsString:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PipelinePartitionState.
+const (
+	Fatal   PipelinePartitionState = "fatal"
+	Gap     PipelinePartitionState = "gap"
+	Running PipelinePartitionState = "running"
+)
+
+// Valid indicates whether the value is a known member of the PipelinePartitionState enum.
+func (e PipelinePartitionState) Valid() bool {
+	switch e {
+	case Fatal:
+		return true
+	case Gap:
+		return true
+	case Running:
 		return true
 	default:
 		return false
@@ -440,6 +509,39 @@ func (e ExportEventsParamsFormat) Valid() bool {
 	default:
 		return false
 	}
+}
+
+// Alert defines model for Alert.
+type Alert struct {
+	// Detail The numbers that it is told from.
+	Detail string `json:"detail"`
+
+	// Name The condition.
+	Name     AlertName     `json:"name"`
+	Severity AlertSeverity `json:"severity"`
+
+	// Since RFC 3339, since when this replica knows it to hold.
+	Since *string `json:"since,omitempty"`
+
+	// Summary One line.
+	Summary string `json:"summary"`
+
+	// Target What it is of, such as a check or a partition.
+	Target *string `json:"target,omitempty"`
+}
+
+// AlertName The condition.
+type AlertName string
+
+// AlertSeverity defines model for Alert.Severity.
+type AlertSeverity string
+
+// AlertList defines model for AlertList.
+type AlertList struct {
+	Alerts []Alert `json:"alerts"`
+
+	// Time RFC 3339, when they were evaluated.
+	Time string `json:"time"`
 }
 
 // AuditEntry defines model for AuditEntry.
@@ -862,6 +964,55 @@ type Installation struct {
 	// TraceUrl Where a trace is looked at, with `{traceId}` in the place of its identifier.
 	TraceUrl *string `json:"traceUrl,omitempty"`
 }
+
+// Pipeline defines model for Pipeline.
+type Pipeline struct {
+	// Consumer The one that stores events.
+	Consumer string `json:"consumer"`
+
+	// DeadLettersDay Records that could not be stored within 24 hours.
+	DeadLettersDay int64 `json:"deadLettersDay"`
+
+	// DeadLettersRecent The same within 10 minutes.
+	DeadLettersRecent int64 `json:"deadLettersRecent"`
+
+	// Lag Records of the topic that are not accounted for yet; absent where the broker does not say.
+	Lag *int64 `json:"lag,omitempty"`
+
+	// LastCommitTime RFC 3339, when the newest records were stored; absent before the first.
+	LastCommitTime *string `json:"lastCommitTime,omitempty"`
+
+	// Partitions Those that were consumed from
+	Partitions []PipelinePartition `json:"partitions"`
+
+	// StoredPerSecond Events stored per second of the last minute.
+	StoredPerSecond float64 `json:"storedPerSecond"`
+
+	// Time RFC 3339, when all this was read.
+	Time  string `json:"time"`
+	Topic string `json:"topic"`
+}
+
+// PipelinePartition defines model for PipelinePartition.
+type PipelinePartition struct {
+	// EndOffset The next offset of the broker; absent where it does not say.
+	EndOffset *string `json:"endOffset,omitempty"`
+	Lag       *int64  `json:"lag,omitempty"`
+
+	// NextOffset The first offset that is not accounted for.
+	NextOffset string `json:"nextOffset"`
+	Partition  int32  `json:"partition"`
+
+	// Reason Why it is not running.
+	Reason *string                `json:"reason,omitempty"`
+	State  PipelinePartitionState `json:"state"`
+
+	// UpdateTime RFC 3339.
+	UpdateTime string `json:"updateTime"`
+}
+
+// PipelinePartitionState defines model for PipelinePartition.State.
+type PipelinePartitionState string
 
 // Position defines model for Position.
 type Position struct {
@@ -1999,6 +2150,9 @@ func (t *PublishResponse) UnmarshalJSON(b []byte) error {
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// ListAlerts The named conditions that hold now, the worst and then the newest first.
+	// (GET /v1/alerts)
+	ListAlerts(c *fiber.Ctx) error
 	// ListAuditEntries What was done, newest first, one entry an operation. Needs admin:read.
 	// (GET /v1/auditEntries)
 	ListAuditEntries(c *fiber.Ctx, params ListAuditEntriesParams) error
@@ -2053,6 +2207,9 @@ type ServerInterface interface {
 	// GetInstallation What the sign-in page shows. Open to anyone.
 	// (GET /v1/installation)
 	GetInstallation(c *fiber.Ctx) error
+	// GetPipeline How far the events of the topic are stored, and how fast.
+	// (GET /v1/pipeline)
+	GetPipeline(c *fiber.Ctx) error
 	// ListSavedSearches One's own saved searches and the shared ones, by name. A machine reads the shared ones.
 	// (GET /v1/savedSearches)
 	ListSavedSearches(c *fiber.Ctx, params ListSavedSearchesParams) error
@@ -2099,6 +2256,24 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
+
+// ListAlerts operation middleware
+func (siw *ServerInterfaceWrapper) ListAlerts(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAlerts(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
 
 // ListAuditEntries operation middleware
 func (siw *ServerInterfaceWrapper) ListAuditEntries(c *fiber.Ctx) error {
@@ -4095,6 +4270,24 @@ func (siw *ServerInterfaceWrapper) GetInstallation(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetPipeline operation middleware
+func (siw *ServerInterfaceWrapper) GetPipeline(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetPipeline(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListSavedSearches operation middleware
 func (siw *ServerInterfaceWrapper) ListSavedSearches(c *fiber.Ctx) error {
 
@@ -4513,6 +4706,10 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/v1/shareLinks/:slug", wrapper.GetShareLink)
 
+	router.Get(options.BaseURL+"/v1/pipeline", wrapper.GetPipeline)
+
+	router.Get(options.BaseURL+"/v1/alerts", wrapper.ListAlerts)
+
 	router.Get(options.BaseURL+"/v1/session", wrapper.GetSession)
 
 	router.Post(options.BaseURL+"/v1/session\\:signOut", wrapper.SignOut)
@@ -4534,6 +4731,34 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 }
 
 type FailureJSONResponse ErrorResponse
+
+type ListAlertsRequestObject struct {
+}
+
+type ListAlertsResponseObject interface {
+	VisitListAlertsResponse(ctx *fiber.Ctx) error
+}
+
+type ListAlerts200JSONResponse AlertList
+
+func (response ListAlerts200JSONResponse) VisitListAlertsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListAlertsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ListAlertsdefaultJSONResponse) VisitListAlertsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
 
 type ListAuditEntriesRequestObject struct {
 	Params ListAuditEntriesParams
@@ -5183,6 +5408,34 @@ func (response GetInstallationdefaultJSONResponse) VisitGetInstallationResponse(
 	return ctx.JSON(&response.Body)
 }
 
+type GetPipelineRequestObject struct {
+}
+
+type GetPipelineResponseObject interface {
+	VisitGetPipelineResponse(ctx *fiber.Ctx) error
+}
+
+type GetPipeline200JSONResponse Pipeline
+
+func (response GetPipeline200JSONResponse) VisitGetPipelineResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetPipelinedefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetPipelinedefaultJSONResponse) VisitGetPipelineResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type ListSavedSearchesRequestObject struct {
 	Params ListSavedSearchesParams
 }
@@ -5534,6 +5787,9 @@ func (response RevokeTokendefaultJSONResponse) VisitRevokeTokenResponse(ctx *fib
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// ListAlerts The named conditions that hold now, the worst and then the newest first.
+	// (GET /v1/alerts)
+	ListAlerts(ctx context.Context, request ListAlertsRequestObject) (ListAlertsResponseObject, error)
 	// ListAuditEntries What was done, newest first, one entry an operation. Needs admin:read.
 	// (GET /v1/auditEntries)
 	ListAuditEntries(ctx context.Context, request ListAuditEntriesRequestObject) (ListAuditEntriesResponseObject, error)
@@ -5588,6 +5844,9 @@ type StrictServerInterface interface {
 	// GetInstallation What the sign-in page shows. Open to anyone.
 	// (GET /v1/installation)
 	GetInstallation(ctx context.Context, request GetInstallationRequestObject) (GetInstallationResponseObject, error)
+	// GetPipeline How far the events of the topic are stored, and how fast.
+	// (GET /v1/pipeline)
+	GetPipeline(ctx context.Context, request GetPipelineRequestObject) (GetPipelineResponseObject, error)
 	// ListSavedSearches One's own saved searches and the shared ones, by name. A machine reads the shared ones.
 	// (GET /v1/savedSearches)
 	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
@@ -5643,6 +5902,31 @@ type strictHandler struct {
 // validation. It is defined here as well so generated code does not import the
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
+
+// ListAlerts operation middleware
+func (sh *strictHandler) ListAlerts(ctx *fiber.Ctx) error {
+	var request ListAlertsRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAlerts(ctx.UserContext(), request.(ListAlertsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAlerts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAlertsResponseObject); ok {
+		if err := validResponse.VisitListAlertsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
 
 // ListAuditEntries operation middleware
 func (sh *strictHandler) ListAuditEntries(ctx *fiber.Ctx, params ListAuditEntriesParams) error {
@@ -6139,6 +6423,31 @@ func (sh *strictHandler) GetInstallation(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// GetPipeline operation middleware
+func (sh *strictHandler) GetPipeline(ctx *fiber.Ctx) error {
+	var request GetPipelineRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPipeline(ctx.UserContext(), request.(GetPipelineRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPipeline")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetPipelineResponseObject); ok {
+		if err := validResponse.VisitGetPipelineResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListSavedSearches operation middleware
 func (sh *strictHandler) ListSavedSearches(ctx *fiber.Ctx, params ListSavedSearchesParams) error {
 	var request ListSavedSearchesRequestObject
@@ -6543,170 +6852,182 @@ func (sh *strictHandler) RevokeToken(ctx *fiber.Ctx, token string) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7H3rcuM28u+rYHW2Kske2pY9lyRy7QdnLrvenYznP/YkVWfsjSASErGmAIUALSsun8rT5MHyJKfQDfAK",
-	"UpRGM7kcf0nG4gVNoNH960Zf7gahnC+kYEKrwehusKApnTPNUvjrJE35DYtepnL+xl0wv0dMhSlfaC7F",
-	"YDQ41zJlEaGayJTQqWYp0TFXRPM5OyZUkfE0lfPxPnnOpjRL9IgsYybYDUv3B8GAm1f8mLF0NQgGgs7Z",
-	"YDSgxbiDYKDCmM2pGVevFuay0ikXs8H9feAofCc0T9aTOGFTmbI6dZl5eAvyYNB19GUR1yehIaODvBOx",
-	"InJKdMwUC4jKwhgI0/Kaif0wZVSzcQCzSxY01e47KJlyQRMy/tu4lVQYukIk12wOqzunt6+YmOl4MDoa",
-	"DoM69YG54RRvPiou0zSlq8q3ybTnpx2b/xEVy6Ughr7AfY+cEu77Kvhm88wylgkj1Ix1GnV8q0w/4qeu",
-	"2QZvXz4jjx49+hqITllCNb9hREsi5LJY073DeBwQLsIkU/yGHRO5YIJMViRC7mv7uGmPvWCIPMt0KOes",
-	"54oQibertmHtdf+s/jVl08Fo8L8OChlygLepgzIx1Ql+3Da//2OG7iD8gt1qomMjZ8IwSxXhAlkicJwB",
-	"/+BSBETTdMZ0QFJGlfk7YpryxPz9Y8aUJjwKHL/lQuvzfFYMy015qjQ5CobDIZmsNFNfBCSkiu1xoZhQ",
-	"3Kxusmqbtx8rM7aG/dwEXADRW8oJdfDlljIC5+ojbpx10rlr5wSE3W66V7Iegvk5u+Fh720Swd2tuwQv",
-	"+2ewMWONOXpxw0TXqo/vlMzSkN2P7nh0Pw6I0U0rYEpDIeM6ZqnZyYpHjIxP9v4P3ftpuPf13v4P/3dM",
-	"FiwNmdB7TIQyYoXwXFAdF1/ADA2DYGD2B09ZNBjpNGPdU/gx5GGuhcl47+hxPP4Acfha6rWL/FoKtuEq",
-	"/2WrZQ4Gt3szuWfflJM2QDrfsFR1AoQqnQu4vZVOvLwjOpE0S+c6CV0l05DFmSKxTKJWYn/cEZ1AmiXz",
-	"rexkzCqVqZTzVurMxR0RaIiy9J2bDcx110x+wxK5RKCq7N2wj5ZcxzLTRArWRrO7f0d0O2Id7SCKes8u",
-	"Sq7W+cXLu6IUXubozCb/ZaHuTyjer2CWhXR/txKOl3dFOb7Nkn5BZ73J1nSm2vX6bEf0XdCZo2216L/4",
-	"5q2KfD42///L32/HX7RSam7YEanm8n0wWCtSK/q9l0TdVr+vxbUxysoVSaiYZXTGRmQp00gFZBGnVDEV",
-	"kPGUsyQa3dAkM6bgyevnATl7G5DXZxf7BLYoTQg1eC/RLBWga1U/cLrBl6wRrJUpXStXtyXinN6w6JzR",
-	"NIzXTKrI5hOWGjOBawUWZwv6UcUrOzHQgmozu4PR4D/vD/e+vno/3Pv66m4YHH55/9eBD9b3kPQnmiSM",
-	"Kl0V9iOiUxoyY7hMspkBSFMZECE1Nz8uaSq4mJHPjUagqfgiICxNjSEUplzzkCbBpWBzls6YCFf75Huu",
-	"Y3w1TQKwbhK5NGYQquZLsUaVbL1Ugi5ULLuk8IWxXQzXjAGCqpGyz4yNIJZTQoUEfEuFWrL0ONeAXMOH",
-	"OINuTq+Z6lSL9r1rUONa/VZh8l7qbevZW6vCqrRYDbZGZW1LTbdWOkmS3kppawp4p19jDF6BlEUnhneA",
-	"FgI8FZBlzIyhLxjhEROa6xWJqXI7opVUXnN8NLlljTqsrA9owy4NuO287Mi8LjlAjZ0dECVx/hRRms4X",
-	"LCLZwjx29JjEhMaMRuDL+xAr/DuWqm7XqL3DLeiUG/1GCjd1QA7bCLjpHPzeCHq1kEIxmOeXlCdZysw/",
-	"Qym0MYdHdwO6WCQ8pIaYg/8aDDC6K72zywH2wgjkt3YEHK/OHOTk9M3e4dePUHjvw4zYx8H7nkVcvxA6",
-	"XYHuSeWCpZojtdav23R0e33H+wOP5wbdpT4Os9609mv/5gKuMpHNB6P3BT6CUQfBYCnT60TSaBAMwoSb",
-	"dVgpzeaDKx8dUZQy5ed1cMzB90YRN59IkzeleUD9bJ+SOYZG19fGj6GPsDmn38cro22WVJGUTTPFIrOR",
-	"ppQn6E5pUM2BfYy46tqM7y6eBUTxWzJNcTVJxGcc5XfjlcjSDZFHHYtwpg7uzBcCq977V9w5czd03drH",
-	"3Pc0Xos+1pZLoJ1beCmVCXJzbYrMz6D6LS4PiArlwv02p2HMBQsItd5gI6dBBvS2GazH0yuSCvT3Hmc9",
-	"KA5RCm+4O2twW6W8MdyHBYVn1U5RzmMVHilPU7EdrjwcWlmZJjdk4lrIpRiPyITNMhEQKiJjyzIRAfcu",
-	"U641E+TzFdNgi7n9G0mBZAB3D4IBMvcgGNhXejcuUPOGzlhTPDFkyc1OC1DUeZZLsFsYB7Di+lVzg/tm",
-	"8BuqwziXyg26U6ayRPen270uS7RXNZfJcu/uIsu8pzmZRjv0UjfmVejJXXP3m2yScBWzCHzP5jGlqc6U",
-	"347658XFG4I3oJXCEjZnQpOlzJKIxPSGkZhGhCYWf09lOqd6MDJc/uioEEWG6WcsbUyNHdw7M1l4zTyT",
-	"EsoMP7M81tPHnrECnEDPt51Nc3sLVTBsGDqRN42vaHkzuKFbZTzYKgBbfpKCfWbk11QxXXZ3+8R0ypT2",
-	"aSGDYdUi4QagTQk1iBssI3AKKNztcuowm7OTEDWxJOr5STDCmuHNO2EBlMNlSIMxtcdwD/j0zRWeEplG",
-	"9izdbakeZNRlAKLJzae6gLdeA73MhfZMweFW5LCce3zM+Uwm2Vx8Z77dw6GZ9m8nzW414cZYTVZA8oTN",
-	"uDAG/TFJ2FQTcPCapV1yVaZ7ImXCKDjjry0Cq2kAa9GMR8Wyg6Uzx7AHKsAIgsVCftEleij51/nZa5Jw",
-	"pe2yzstKgk4UnhHZ6QsG6F8ZBDlh5qfEzJ10piauXzCwhHn1iBnfuzkpwZvI0qh5romiKxWgU2ClY3OF",
-	"JYqBd0ctWJKYX8CuE/rYwIO5VJo8DoZfP8Uj3PU8cI0KHEjyr7gVO3VpdMPgDd1i95m9DQZNqIPwXY+8",
-	"dffdB4Mbx2i+s4Kj/zx51GuL174YX1oiKMi/xj8B+Zc2OTulYgb+38IUtxAtZtaBQxIpryFayBBbnUUn",
-	"TRsckm/+HhvYSzSYQSXH4VsEXO0mwpQmitXpi7haJHT12mLx+tn4nAv392FQ8hVeXp77xDzYsB6t9LJu",
-	"4hqW5oJQ8u7tq/Kp/2rB/k4vs+Hw6OmPf9eMjo8JBS8nzrmQzlo2EsDsb+EMzaBM+9MnTx499dCnYmoX",
-	"uil+bjhb1qbg8Omjrx6v217lGcxnoGPFDAmvuLjebr22muFes1P7rLUfAsh110x3uAXTsdsFT5nfND0V",
-	"qDUynaXsmKC8H5E8FC6XLBHVbM96xzqswRKpT7YgFW2+3lD83NxejUh5AmPaPw5rmMJIFf5jxuxlnWbM",
-	"DIru35RN+W1t8MrMHz2uf09HZMyT4RrToLot7IfnU9nOVlFuEVV5RrEw9dq3zkOzZi7xtXUqnXPHvt1H",
-	"1nOqad059F/rGjIqNRhMuKDgpOPihibcKFs2X8ARgwUYPojwnCnNRa4wq1+LUM/7tQuaau6eWmuVmNlZ",
-	"8HC9osHbyq8PHBW+WXnhDLg6aIjYWoOrlznl/Ar9dwuQ9BydER60PWdKWcO+y4tUpfxNyhRYhWAqcMCU",
-	"QmoCHgTzK1gruVseXBILZ4geE3g6Ak+bw/LKKDMelVFol0Oi29vUZeE6RyzeUyjZ09ffnbw6ff7Dydt/",
-	"vPv2xeuL9QASFrWYwHzYqpPHLVcrtzzPfZE1bSDnlAvf+cuSrhQZy5SzxO/961rTOdM0opq266Z2r1pB",
-	"easjsOEJcd4w/JrydOWUtE5Nu/dmE0dJ3WcEv3rHdP6U+uY1pp9qsVvAhgIUZpicKoN4pzIlY/tY0zwm",
-	"r3LLrzDhY6kYMbNhPS0TVlhyl8LskMOn5Fv+DQ5FU0ZSRnEkY+ct6IzZw90+MqFszXpkgqHjGZ6MQJCF",
-	"jyWikvzvGirXE/aZc/4T6ymipzRk6KFrY9QN/MD1xeZ+0cHFjKkWhz7YPSyUafQZJhXAYVmnE78pUnNz",
-	"qcPDwUXrkUFApomUactxxEIq3sfUfOPuuw+Kk/91qKsUHWZPu72y1549+6/N5xTPuBqREWDAHw2HJIyp",
-	"+WQ48JvTiBEpgNe9H6zpbFNG8C7tCboS/GP4t4D/AAFgTh4MYM96LYAurX2F0exn5AxfTFRpy5R2XGmd",
-	"W8UYbN9bjzTLz9mqE/CKGjtJCqYCIhhNmdIYF7/fV6bk/uX6jMOIOXytDvsPCaEczgQh1oHAhH+5qQjj",
-	"HnLfUVKcDlZHfUHThH+sz8VBd/O9mzub8tiXtQxr5zKfJXcEW4xaelsHn/2GXrKOj/30LrQ+s9WG9WwY",
-	"wrfWTHAIOLeglE6z0NjqZpgJ1WHsRcVGQnxDFXv6uFVln7dFSeDlC6+D1ig+xCYlvA82HXl38XLvq4Cw",
-	"WxpqzJFpOiJSqpzCa17sc4aV7zV2q5lQXIpOVND5KvcGLyiIGY1sQmQvIfBPuP8N5d6DDHDst5gh1t6x",
-	"IUrUngIgqjAiaZlLpCB3bx8NK9KpykI9EUcvJVZ6xMfK/u982XlAtk/GeNsYcLJ1DRv4Ok3lnNioLTgo",
-	"yY8rUkbmdGWgsEwiK66d5LwUyIuQIIMHBKX3Uo1g2GM3Gvj2b7ZqiWGwVzs2EQRreu3Oup1h82xKPFsw",
-	"WFDZ8jmrtAoO/9n75lIWzY3+voM2JbfunD4YLFJ2w2Wmuu/qr64s5f3lbb7RG9PmAJ0Ts/kpV3G45eS/",
-	"T8rmimWN5wixH97to/ClQXugP9UulhaOAP0mP1fK/LOJgz7s/HjuBVcXsC+NhQoGLB4X+482t9L5dL5I",
-	"PMP+Uy7JnIpVblEbKuBgl0UuLBSf7ft5SLkHQazIlOIJJLwfwqwhWRGeOCaKJSzULAKBZUP1wWcDMq03",
-	"wgT+aLHR68dhsPY5yXZpipXvfeYHY77iygPpCmu8P/WWuz0CpP/GL4yiru1emqzfaQCJ4wo/HnDRrjy8",
-	"VoRr/37pKXkcSK2FNZRI8M6g4SH/0m8pjDZgFnP7uaaaK81DL8OsEzY4IpmwlbTBDgmft03kRkKkcozd",
-	"Z6H7szbOUr5dLVm9dVx92po+ZHNBhH2Z393+dgu5nKufhmNFN5KeIDyR1fi80FcAe8+Zz37O4aTvuWsu",
-	"ajzX0PC941iugvWupIRuRSbkALVYBXOaJAb5I50BnFaDtQVBLy1eP2Mc+N+X0HS28esWeLizfnfYgDDk",
-	"WowN5H03iZaLzVTJZooQWaH4loK3Bx42R3J8O6xk4DVVgnDuYIKw/hjjq8pGsjOPE8XIBIyKZizMdYs1",
-	"0ibt7ZVWG6Ue58RW/k/jSstZSudNsTGBSMwNYmMxctOzRcyKpzc02RT8l4IT+7t24ZFvVi2H4Rqp6FZg",
-	"GZo7P0nRQ8+6aSp9pn3UjbdGfp8KpWmStBx2GwuRht4ATTknWhKqrsGCpmHIlD+ZIGJz6Y/rKeCcJ5uS",
-	"zlm+veFGq14NkOZhDAq3FFMjDTiiaRjbrKfeK9bqtFik8oZHPkf19y7ITPGZ2OOCTDKtpSAhTRLUNblX",
-	"xb3EOzPm8VPhjX4FT8yCSSPVQipgJMIFcei9OZngFHiXJm3BtBRzPI1EyNFEgIff4zvrUbgf24NCskjM",
-	"vVApSdmvmXLvZ9SDS8xq55+Wr7GP9d6UTorqbDefc/+eTOSs59HdbxeoYWj0hmsE7su804HBCeUD5xqO",
-	"IdVA+vzk1eYdQjWeSsoBbk0C3lqzdFKws+lg9H7DcP1+WQk29eyq+BT3hiYm7Hm42+UprsbodB7/lm79",
-	"BA7cllPdlpwqxDEH1aI7hKmQLtqwkeOrNhfiliejv+GpZOWTfHujbA3UJ/CWhno8soEMzhFrxZg1YjBU",
-	"+JiMqX5lkC9GrBe+XWP7HJOx9c3gyyCJH33guEbluCAY1AB1fF9uN0Ve0P6W3cjrD4nK3FGUoz8wxjvf",
-	"Mqm4J6mgyQq+E7P+MBstmnN/aFQp9tkj3DFGtTNf0Q8kqrGpfXdYqdwCUwd3aIe05SwuPSx2CjAa2MmY",
-	"RulnLa5EuRR+tCAJ0NBma7YFDpd8MlSRd29fVRKR84iekAopeEgTI+3nfqCRB1c3nK/paiKjFR5+KMba",
-	"HT/ZItpu2W4wp7qnqnWx3h7ERSHEiFwztlBkwqD+GNdgUQJkQateauafaL9YqgbD4hIiH+TTlq+Qpa74",
-	"pKDMzJUp8m2qSikR31nK+hONCi/3D1Yubcd11mt1BO9nQOhzSTjYUhrgUBm4851RyiAhG+UFc+LC/Yx/",
-	"4CNeCcKU+kCLhKQy8ae89ZFA4K+3WBjSggGCm00sNrRy2Jxyv/HZFR7voUPhnBAmIuWiNhKqmfKLFR75",
-	"KtPSSYKwMI94RaF2DMGzlGC4dcsLE3bOQmk9XE3HTCLFDF6BdFrlmolMNQ88WrY/r5mjfsMQ7UKuSPn2",
-	"Vn+cD0nX1zQgVJCTN6cEws4tlv7X9xfOAvUadOsLElxtEpfXkqB+Vk5NZzSMi4hlONyxpTe5PiYQ2z4i",
-	"Qlp7nKxY/2gi0Pk+l0YzM2J9hFuLwVTRBv1h43U10T1PWbDGZiGOcVyv1CqFGLp1A6sXXjPJZuBCmZrX",
-	"Yd0js4xY+MgdX4C4x4JHkEdgCx755ZfLJWpKsE+g7pNs5s9s87kHzhZMKCtgjNjH3KRJKpfKiAWjdXVs",
-	"PYoFCCKh2YeZiBgUsKvsSsXSmz6+AqATqepMzzrnM3GW6e2wMxgFQH0L/snllSPf7TUzD0niZsIL+u67",
-	"qG0LHBfeAKfv8wm2A5KZZIoIucT0Wid4PlNELlFy7clM50V4bSpklvq9cPYjVYdL3d1iFExPgV1fUDcI",
-	"Rmf4F7Pkce2ZkNnppG1J1T6ZlLJDoKg3F5FcQib0gokezFlU8GrN9DzPZjOm/D6sor6LJ8BbsVS3HlQ1",
-	"j6gC8mMmNYsKv/48U5pMWKfOc2LOHUjYKnTuaHYp06hs0PVPlj5RWFZ9swTn/Lu7Z7Ll5N8b2WVEZhGr",
-	"XQnjClzgBf46DMivP//SD4OonJYNIHbBCf3LCfz68y8ELpH8CBlyz8c4UWOSMvDDqm32Yq2+QPmjfAvQ",
-	"kttXhcotSDpqOfBYZ7BX8W/T1UuVfqda8PGFhL0y5yLTbJMiRrZ8ebcfYAEpmW06OlWafFVmPKzoPpZp",
-	"8sO4pcgGeIDaaxqZy23TuG1qagPINbJNa8YBlhcE8UJXKH2wWgQiznK11SJhl4rVZgcuSht7sE9O6Dnc",
-	"2ctwtwtWwoY4TMXYa+X7bc1x5KXeK2MTXX1w2Z4MtmjmOdVhXIlw3lQaWErdUK0zce4WJ/f8hZrfgFkP",
-	"mxVgOHKrV2G8AxfI77b2wYcWIiiMl6ZcsBeLRDzFEGc01mpOb/ncTO/R4eMvH3/16OnjL+Gb8MfDLrfY",
-	"piUQHMW+Bf+OJtys1icqUAXIg3tnthk8xpHR2mpYAaANM2PQwRmRjRlgNPUXxiyb9iCmf/35l3FPKx8+",
-	"DsjF1+fExFovStDa52awUP4z5cC1zSebrMgBzXR8YE+Q86KSoZTXnBVVJX/44Z9S6T1ItC1Gpgv+b7bC",
-	"Mo9gtPrDaomcGFPMoLvViDxLZBbZcFsucmlCpAiZsXXeSKVnKTv/n1eBtQTpJGH7BFJYMYbUJi5fCiZu",
-	"WGIE7T55+nhvwl14jyKf41GnMvhrPudafUHCVCooeoE8aisAJzxklunst54saBizvaP9oTUKcYrV6OBg",
-	"uVzuU7i8L9PZgX1WHbw6ffbi9fkLeAaOsHRi3nRmpyvfr4NDcNAvmKALPhgNHu0P9x9ZSAysc3BzeFAu",
-	"b2h+s0X78jqHp9FgNDDw9KR8Y1DpYtVytFrccuDrY9R2xOp5rFK/tO9z9VYvfZ9rtPfp+2C1WUffp2ql",
-	"Zfs+Vqt4bh6rboZDoiV5MhwG5BDa66zr6GKMaZvwWFRftc/YQijtMt0dy7UKc0Nf26gXruhFayHZq1oh",
-	"2aPhcGdFZIsSi74Cspjgjb5uOxX+1+X0Hbgqt/flxFs8zDEKMpKC1RONIJ5B6HRFqCD51tsnrxmLFCnO",
-	"EPZdyqrBKIbuwZUZpb6PR+x2IdHWttu5GUBXlIOEXHpDE0TTG1J0SnnCUoKKh4zvLgf2p8vB6O4S+tkl",
-	"TLNLW+f10tWDvByMxP39eJ+cXIopT1ie4UDzdwJQUFBIwb0GM5PCTO+Ti9J5Y+6ioiKCYw2QxmHMwmsW",
-	"XQo6o1zYPj2HT4gVsFW59QLm4UFy/a4l12ab+3ZPRM0NnkumPHPTU4vaE/arU0bnu9jeFzHuYO5K6BZO",
-	"7dfP/3V+9rq65Tfa2qFavGWGkdGT7g06don8Tx+Tf/Nv9hs7AV/wRiY8XH3HZR5/ayumfCOjVW3S/3bw",
-	"ty3muNrY4b6xtI+bpD9Dl9UHrIIFxYPR+6uqyGVp7lhWJIUpQGcThsnAtxL3OFnA7BCl5WLBon3yzCUx",
-	"QXku87sr/2DXyWHgfKWKLD+v3G0URRsRDfVHJiyBOvE0jA1ZUz7LUhbZCNDJKu+tEZAxu9X7l9lw+Cg0",
-	"P8C/2BjPfgXJo7wuhRGa44hqau82oK9yNyZNOSNgQVeJpNEx0hBTRSgRbEY1i4heGuTsKhuPzbh/+Tu2",
-	"Sdm/xGImwPRGddT7o0DHv7Gms3EA5wrWhYuRSF8EJOLTKUsBtgum8LK5L5ZJtH8pzLaaZTyCWvqIz7mY",
-	"AX2e7AYz1I9jnyIwAPaFS2TcTAFU+w/0EHKNFj49nqm3xOg3zBZPNRpe9Bxpi8fqneH6jbTFU9WWOf2G",
-	"2fiZerOjfsNs8VSlCUhPdtvwkWbLnJ5csM1zHkNl/UibP7QxhNkCvfhaNfd/bvMBG607+qxtox/QH8E0",
-	"rB1XVJzQ0KVo3EhrH9v2BXBmWKlmh9Cr62PWW5xBU3dDmqNVl1XFU6oYa9RzynS6QqpBAYMX8f3frvbV",
-	"dTYuqkocPg1s+TFb2duo3kuBhftiLJdqFH+9oBlXrp7ZRcxWcGqBWhQP/WBCtCxXJvPMgquttlU/nI9p",
-	"jhdVF9rNcXKqXZwVBP+Ahag0N7iB3jCALrfazcQ1E7tA+OjZr8H4Ehi02O8Kq4G15AU6zDmXESSlhGb9",
-	"IYXdcNU4ZHtqwULrwRvb9LYizx0O/1jEKXQ6uhTj8jyHicwipOJ/mzkfk8+L8jVfADu23L4HuRLuIfjj",
-	"i+NLIWzbW67I48Mn+8TZGIdQD09OCQTRmrk/evLUxYuTE3J0e0vmjEJ8jcXak1Re2yrJOmaOyWHb0vBa",
-	"/Z0miQ+22ZSKHLnt1lq5/4hsXM9raTVAoWl+kcsCk2UW4DNjsMBJAMZCoqMj7wphAHoYsoUznI6GX+6M",
-	"9lpui28bAomGBTAtTck5c7TZ5G3b6GQXO8/OZZH1Qz7HRTUTVrA4bKovSDX5p7E7K5bawR38/77V8f0P",
-	"hmbDxlZDreF0H9xXab328WWsq0zrZ0zLkWVht6bFG5ZQ2n69+63UQVjU1/Pa2Be+DmZObUPNUChakKUg",
-	"2kIp8HhWEYnxxoLxWTyRWaqOydgo1DFIuDGElIzJRGYiIrFckilNoT7oCl5Y1FXyyTHHRq444Cfnpgac",
-	"eZ1/ZimbPG9wGNiuiyCRsEmm2VZJax+/SbV/ZZ7+X/RDzHOgbPgpTXydKpqEFrnvldqBQwNxDofDVoJc",
-	"bT0vYO3Cq4cVvDrsg1dzGpNSMcd1FLqif5+CwHGpNiIC06I2JOJo4XpHVKLkUdoa/i9Y64Nx9eYGzEeX",
-	"hW5fdglDmAbMj3NbZ2eOYzyfpikIF9vgyYcrHxxXD46rB8fVg+Pqj+e4uvKjOVcQvxN8Pzc3/c4BuAw1",
-	"03t4nriTo0lopkWgH2rIzCrg4Xhh/RuzfFzXe6jcjS47WCSUi3GRC+CMbjh7V9LWxhm3fcT4GJOtUj7j",
-	"giaEY+c5CDLas2UM9oy6sOctpQquzXuqM+IzxHehRW9pqLFcbtGJrNOoGIGZiH1eykerVTb8prjpIzki",
-	"1h+bDj+dcf/id+RoOP8kfgXblA+8m1BSp3ApFEUQ1nBSXupwA6OUwsaUipXNU5/5CAfRbceXddeMS+EZ",
-	"ufaRyzw0F51NikPso62DY53MeVu5vNOvB+ILtmTpRUz/mBAfSkz5hW1epk1EeSNEvhN4D8MWDXkqwSEP",
-	"KP8B5T+g/AeU/2dF+evCUDEwbmTjTyHMFFHk5WB09+vPv9zfj4uTXVBFcBJmdZVrrev03TF4pjHi09UK",
-	"s5GtlwKw4TGeo5WGWxPVCgr0cjASwWWeGXs5GF0Ofv35l8sBBrqSjjjXS9ES6IrYuriVCRtyNcbyRJil",
-	"wRWxdaT3L8Wz8+9G5O3LZ+Tx4VdDe3JmzwfhewwpIUsS26eKqEXKaKRixlwPcU2vXW00g0mzhLpBPxsT",
-	"Li7FNJUCY3BTho3lHIkjDC6D+Dl4P4fPwKIc5SrmDPtja9dgbyKjVUCUxKfChBu+uBRTypNasK+t3QBn",
-	"ohDhS/oH+PaDRmMMHB2Tz4uIBzwWDdXNuA3zWPju9dMObChqURQj/yFUN73c22dT8uz8OzjZh0P9gKRs",
-	"wShULBmRsUFj44CMi8YQ5q+ihRH8FZn/ooPd/MuMCb+gUoR/Wslo/m0MJAur3J3mJ/w895f7P9Y6hbem",
-	"1L4eY/kwOLEtIDFoiz00L5ALHpp/5AXQ4Ashg6Z1GT4oXuETINJtw5IxTfzAsMvvK6D5HN7Uglz7RUE8",
-	"4NgHHPuAYx9w7B8exxYlm7049gUNY6zTDPDFVuCoNncxUtMWsanGHHBd4CMXSWELcdqwwJAKMmGXYsEN",
-	"LDq2LqO8HSn+XO52YsuA4oFuSzjCS9fcY403qVSEugwtcrDhQAbgqBxmHJdQDMb9rw8ydQVbttPvVbqL",
-	"nARGwzggh2vO4qFjxYefxfcKbj3DRAn43JFbY1jNWBqUHnMF5ezbkZDQlNeg0O/eB1f0t2lBLtZZadNI",
-	"nLW1s8xLO8+2WQlGic6lmD245h4gzQOkeYA0/99BmrxPVGvBh5euSVInRHhDU+1cPkZDfajaapRutT2W",
-	"8kKFCLRoYsOk+kGJtQM5hNA7J6YTMqzDDD1Aw+9Mfec9ylrUN/LTztS11dN+5QzqOzDgmboeSI4BwSvx",
-	"oLwflPeD8n5Q3n9a5R2XO4h5XRJ5qtbRkNhuWYQLsoxlwkgmuBOoms8Z+Qkq0jh/xYwuFJE3eC5V7yVC",
-	"SUQx6+PoUUCOHl8KmZKjJySGcGg40VHZ3InjfGSU5FCFr8UfUTRFW4M3Tk9en5QKLzvqx+8uno17qG3b",
-	"JWwDZJAH99u8TedNOGrPPcjbk3nAwdNubHC0sT/hUJEnihwOFXk0VORwTp7MyeFwTg6fzMkj8/+YPIrJ",
-	"05gcHsXkMCJfRuTw2+NS5uGaGSu1WNtg1rb1HLVR4VrM/aGcHgVTtwV5IqfsLNDIbVwbw/UAgh5A0AMI",
-	"egBBf0oQVK6P7/VhYMj2eVHRfjPZ98eb1I+pyvJpbAs8sNfzLDk6UTLJNMOM2Z2ouJcpYz/ZavHU9e1Q",
-	"rFekv60E38ostpT9OvR5kdf+UJJMaWuREZvluwFgOhWNov7DY9fwiImoT5kW11o08AWS5FizK3P0o7JQ",
-	"tdtBGyMVJft35k2a0xVR2nAmNlRzbV4prmUP9rmxVaPbs0RcXek/YK2KRklsz9LAPC4wYYKLmQ0pxCPm",
-	"IM8WmeSJI9BZC5tSKvfcbrI2nsUsvIZ4RKz2nJd7IFQ1KMSQfvurI6lrveutuNoS0yodpD/i2lTG8W6Z",
-	"RkOw3ZdRrDV+hro6KpZLtU/OFkxAAzqxquUtN4ojNtr4tZ48nFfuXCOSH+oc9xS/tUaMH7Xa8ZlgrmUT",
-	"NAF1XcqLqG1oOGBLJUxWeHRETsichjGH/v7U+v9Ld1bYy7y3Um3Ji/5KTSC7RPL209oYx/V++MR5fZV2",
-	"ly2qtbQUOwkRxVpb9oXkTCSrvGlfqXxzSMVxXvTsyXAIMTm+pfTJiYO70p/3uFUThoq4uuDP4ffqgm+G",
-	"+Cs7pL10Cg5EpPlcOJG05bqOjRDsIYCKxn1dKG3Tbhke2fG4ravvDET1hzOAnQmu98lLmQLsh16yqHUB",
-	"YBW7F1MPojkXLfu4TdXufkmv/lz78AxbFMlc5so0L+qzVnga5NTkk8fDr8n4uxdvz0/PXv/w7Oz1y1en",
-	"zy5cMrmScwal38KYihm0eLZJpbreEYZj3eKoWZC60TNnl2u7ezHf2uLn9yXmTxSmrhIhl7sB25BrtbRr",
-	"OeM3TOxgsztJX/SQad389paPOaV2iLbARMhQ2o0tKs0kUnXNxayUbNxo6gu5x11IGn8YKWy62V4VHlQy",
-	"pnzZZ46NtQQtfbAypiEoT6mv71Hb1PMjIadag9NPvZFqDUt91QewT7J0+XrYpmiXCvSFRcOejkkytalv",
-	"lUatti4XYqxuHnG9eFW7z8Ji17xr70dFyG6U32q9869s2ecJF9e7WNMTYxqnmtAoSplSLuPS5k0VRYrL",
-	"ddZs0HEXhCZzes3qtcHq8jRf84M7lWSzzrqW5WWvKV5ArbZxqjt/xa7F1fUqI9iiH91/3tO9n472vry6",
-	"Oxre/9XjzLr6MyxzqaQH6D54LzFQDICPkICQJLSZRhZYMZqiuJ3Lm1ojieo6Fh0WW10kF661Ybe7mt3a",
-	"hF1IIM1TQ2ynQRtHkWK/S2U7LrMpvw1ISBXb40IxobjmNww7MPrsmR8rlky9a+H6SAGxyhtsEuhf2Vpi",
-	"0HW39KSI9G2rCZbVKT71aH0iyYNzqd+2KxqKflS3Ut7QUNU7aJWyrXhKFAtTplV3lx27y9a5kNzEfjzV",
-	"CCP8RmoRKYhsk1a/yESg6A72cG53sZrfGo1GbYV2cpq/29YaA1hsq5KawYVE85MlilVXFpr2epe2IlAP",
-	"7uD/9yPs5dqOi95i42K78GsPBLF6kJOtMMZnqhoMX1WmusRS67Xp4d7XV++He19f3Q2Dw6/aNeru2bM0",
-	"D78Re3bypW3Ju7sS/waOW348tug7ZUC6tZHAurZVs46I6s2F1dOVomfr+ysj0nMz+P2VWUn7eN4h1B5R",
-	"eZIjmq51QICARUCJOr0J8MK8wP3gTN7iJ0ts6RfsQnZ/df//AgAA//8=",
+	"7H3rciO30eirIDypsp0zkijtxTZV+SHvJd5ks9pvpbWrzmpjgjNNEtEQoAegKFqlU3maPFie5BS6gbkR",
+	"MxxqqbWdoz/2inNBT6PR98tNL1azuZIgje4NbnpznvEZGMjwr5MsE1eQvMzU7K2/YH9PQMeZmBuhZG/Q",
+	"OzMqg4Rxw1TG+NhAxsxUaGbEDI4Z12w4ztRsuM+ew5gvUjNgyylIuIJsvxf1hH3FzwvIVr2oJ/kMeoMe",
+	"L9btRT0dT2HG7bpmNbeXtcmEnPRubyMP4XtpRLoZxBGMVQZ16Bb24TuAh4tugm+RCHMSWzBawDuRK6bG",
+	"zExBQ8T0Ip4iYEZdgtyPM+AGhhFil815Zvx3cDYWkqds+KdhI6i4dAVIYWCGuzvj169BTsy0Nzjq96M6",
+	"9JG94RXdfFRc5lnGV5VvU1nHTzu2/2N6qpaSWfgi/z1qzEToq/Cb7TPLqUqBcbvWq6TlW1V2j5+64Ri8",
+	"e/mMPXr06FsEOoOUG3EFzCgm1bLY073D6TBiQsbpQosrOGZqDpKNViwh6mv6uHGHs2CBPF2YWM2g444w",
+	"RbfrpmXd9TBW/5jBuDfo/a+Dgocc0G36oAxMFcGPm/D7P3bpFsDP4dowM7V8Jo4XmWZCEklEnjLwH0LJ",
+	"iBmeTcBELAOu7d8JGC5S+/fPC9CGiSTy9JYzrS9zrFiSG4tMG3YU9ft9NloZ0F9FLOYa9oTUILWwu5uu",
+	"mvD2cwVjG8jPI+Acgb4jn9AHX9+RRxCu7vHgbOLObScnYnC97VlZdGDMz+FKxJ2PSYJ3N54SuhzG4BrG",
+	"1nD04gpk264Pb7RaZDHcDm5EcjuMmJVNKyRKCyEIM4XMnmQtEmDDk73/w/d+6e99u7f/0/8dsjlkMUiz",
+	"BzJWCRTMc87NtPgCsDD0op49HyKDpDcw2QLaUXgf/DCXwmy4d/R4OvwEdvhGmY2b/EZJ2HKX/3CnbY56",
+	"13sTtefelIPWIzjfQqZbFYQqnHO8vRFOurwjOAk0B+cmDl0F04IlQLOpSpNGYH/eEZwImgPznWolzCqU",
+	"mVKzRujsxR0BaIFy8J3ZAyxMGya/g1QtSVHV7m48R0thpmphmJLQBLO/f0dwe2A97MiKOmOXOFcjfuny",
+	"riDFl3k4F6N/Qmy6A0r3a8SyVP7vRsDp8q4gp7c50M/5pDPYhk90s1yf7Ai+cz7xsK3m3TffvlWzL4f2",
+	"/3/48/Xwq0ZI7Q07AtVevo16G1lqRb534qh3le8b9dop8coVS7mcLPgEBmypskRHbD7NuAYdseFYQJoM",
+	"rni6sKbgyZvnETt9F7E3p+f7DI8oTxm3+l5qIJMoa3U35XSLL9nAWCso3chX7wrEGb+C5Ax4Fk83IFUu",
+	"ZiPIrJkgjEaLs0H70cUrW3WgOTcWu71B7x8fDve+/fihv/ftx5t+dPj17R97IbW+A6c/MSwFrk2V2Q+Y",
+	"yXgM1nAZLSZWQRqriEllhP1xyTMp5IR9aSUCz+RXEYMss4ZQnAkjYp5GFxJmkE1Axqt99qMwU3o1TyO0",
+	"blK1tGYQieYLuUGU3HmrJJ/rqWrjwufWdrFUM0QVVA+0e2ZoGbEaMy4V6rdc6iVkx7kEFAY/xBt0M34J",
+	"ulUsuvdu0Bo3yrcKkXcSb3fG3kYRVoXFSbANIuuu0LRLpZM07SyU7gyBaPVrDNErkEFyYmkHYWFIUxFb",
+	"TsEa+hKYSEAaYVZsyrU/EY2giprjY51aNojDyv6gNGyTgHfFy47M65ID1NrZEdOK8KeZNnw2h4Qt5vax",
+	"o8dsyvgUeIK+vE+xwn+ATLe7Rt0dfkPHwso3VripI3bYBMBV6+K3ltHruZIaEM8vuUgXGdh/xkoaaw4P",
+	"bnp8Pk9FzC0wB/+0OsDgpvTONgfYC8uQ37kVaL06cbCTV2/3Dr99RMx7HzHiHkfvewoZAjHP1BwyIwhQ",
+	"cmW1STxNXjJhmNDMqDRh1lze7wXcN4Sq0KtiJRNh/7bPgVzMeoMPaMcATyyS3/LM4PW/8Hn5z5fccLvt",
+	"r/nkezGx8vQ58OQ1WMmp3wltF/4YgCSXNYObfDkn5ywAFkO9qOflW/gVQsbQRv94A7r3SdpmgLvLLqVa",
+	"apQoCkViEFV6MZvxbLX+/lMJLBUkedZPKznX1h76sdghNS58eZzFU4gvCz9evgXrh6fQUz7QPkYVge3A",
+	"jTzBFBhTubWBJPZa6ACZcXtJd/f3IrEG9HPkoi174nYDVmxpmTRYFZcbSDZ/s4PQLRH8vEUizAtpaNdq",
+	"30eRkfVQUTD6EtxbCjiEeLTzRzdf+5uQSZnScwsDV+1FvaXKLlPFE0vzqbD7udIGZkG650mSgQ5LC3Rt",
+	"4/cmdJx5+raEB9Jw1xBHzuOtH2tiTT9OV5bWl9weufFCQ2IJfMxFCuGzJpABn28gnffnz+yZvmbjjHaT",
+	"JWIiSAPqyOmG3JOIAH1wY78Qmf1teMd9OGTL4Id7zH/P2mspStFwCfXbBlrKVOqFQgVF9mdUnp1lGzEd",
+	"q7n/bcbjqZAQMe7iKfYAoRTtbHUXbK0TX8rDkEU8yUfr/FEpHwz/YVERm3AoymmsQiNlNBXHoZEjnBa7",
+	"WKOGhbSiQA4HbASThYwYlwmTioFMkHqXmTAGJPtyBearsmBMlCQwkLp7UY+Iuxf13CuDBxehecsnsM6e",
+	"gEhyu3gbsbrAdkm4xnXQ2tq8a37xEAa/4yae5nrNGtwZ6EW6hdzwr1ukJqjclsHy724Dy75nHZmoPXRR",
+	"2OyrKBay4e63i1Eq9BQSjN6gfmC4WeiwMvX9+flbRjeQ5gEpzEAatlSLNGFTfgVsyhPGU2fBjlU246Y3",
+	"sFT+6KhgRZboJ5CtocYtHsTMIr6EAFJitaDPLK/19HFgLad+Bb7tdJx7LEiJxQPDR+pq7Ssa3oyBnEYe",
+	"j9Y+Kv6/KAlfWP411mDKAaMQm85AB1Uuq2DoeSqsiTNm3Nqs6FtAt5qm067G3urxngayO4DUwg6fhCts",
+	"WN6ghr2wyzjLhmBgQrIh3oNRMXtFZExlictG8UeqAxh1HkD22PaoLgzEjRqZi8p5y48oLKeeEHE+U+li",
+	"Jn+w3x6g0IUJHycD16Q5y3SFII9gIqQ1FY5ZCmPDMERit3YpdBnukVIpcAxnXToNrCYBnE9gOCi2HX0F",
+	"M0oc4hLdCLhZRC+mBA9nfz07fcNSoY3b1llZSPCRpiirQ1/UI3utF+WA2Z9SizvlnTW0f061bzB87PrB",
+	"w8kZ3cSWztzQfKUjcqutzNRegVQD+kf1HNLU/oKeEWmOrXowU9qwx1H/26eUBLGZBi5JgCNI4R13bKfO",
+	"ja4A39DOdp+523DRlHsVvu2Rd/6+26h35QktFG07+seTR52OeO2L6aUlgKL8a8IIyL90nbIzLicYQSmc",
+	"WU5Fm4JzgbJUqUvMt7PAVrHouekaheSHv8MBDgKNZlDJ9f6OFK5mE2HMUw11+BKh5ylfvXG6eD27ZCak",
+	"//swKnnbLy7OQmwevUABqfSy7iSyJC0k4+z9u9flvJnVHP7MLxb9/tHTn/9sgA+PGcc4AeFcKu9vshzA",
+	"nm/pXTVRGfanT548ehryGEy52+h19nMlYFlDweHTR9883nS8yhjMMdCyYxaE10Je3m2/7oThTtipfdbG",
+	"D0HNdddEd3gHooPrucggbJq+kiQ1FmaRwTEjfj9geTJpzlkSbmDP+ZdbrMESqE/uACrZfJ1V8TN7ezWn",
+	"6wmu6f44rOkUlquInxfgLptsAXZRCqBkMBbXtcUrmD96XP+eltyyJ/0NpkH1WLgPz1HZTFZJbhFVaUZD",
+	"nAXtW++h2YBLem0dSu/ccW8PgfWcG153Dv3TuYasSI16IyHJryfkFU+FFbYwm6PPzykYIRXhOWgjZC4w",
+	"q19Lql7wa3MfZF3rDFolFjtzEW8WNHRb+fWRhyKElRfegKsrDQlsNLg6mVPer9D9tCBIz8kZEdC2Z6C1",
+	"M+zbvEhVyN9moNEqRFOBvMNSGfRPS/srWit5YAtdEnNviB4zfDpBT5vX5bUVZiIpa6FtDol2b1ObhetD",
+	"GXRPIWRfvfnh5PWr5z+dvPvL+7+/eHO+WYHETS0QmC9bdfL47Wqklue5L7ImDdSMCxmKYC75SrOhygSk",
+	"Ye9f257OwPCEG94sm5q9agXkjY7ANU+I94bR15TRlUPSiJpm7802jpK6zwh/Da7p/Sn1w2tNP91gt6AN",
+	"hVqYJXKurcY7VhkbusfWzWP2Orf8ChN+qjQwiw3naRlBYcldSHtCDp+yv4vvaCmeAcuA00rWzpvzCbj0",
+	"iC48oWzNBniCheMZxRYxTSlEEkmJ/7ctlcsJ98yZ+AU6sugxj4E8dE2EuoUfuL7ZIsw6hJyAbnDoo90D",
+	"scqSL6gsB8PNrU78dZaam0stHg4hG0MGERunSmUN4Yi50qKLqfnW31eLZ7ZqXaX8SpcvEuS9LnsjfK0h",
+	"MnniDPijfp/FU24/GUPmM54AUxJpvSFqOdmWEIJbe0KuhPAa4SMQDiCgmpOn07hsCadAl/a+QmjuM3KC",
+	"r8RE/ZEpnbjSPjeyMTy+16Fw6TiYvvCaWztJSdARk8Az0IYqS/a78pTcv1zHOK6Yq6/VZf+iMBnKmyDM",
+	"ORBAhreby3jage97SIroYHXVFzxLxX19Li26m+/d3tmUZ49tJFiHyxxLPgRbrFp6Wwud/YpespaP/fwu",
+	"tC7YatL1XCLP352Z4DXg3ILSJlvE1la3y4y4iadBrdhyiO+4hqePG0X2WVOeEV0+DzporeAj3aSk76NN",
+	"x96fv9z7JmJwzWNDVWbrjoiMay/w1i92iWHlZw2uDUgtlGzVClpf5d8QVAqmwBNXUtyJCXyP97/lIhjI",
+	"QMd+gxni7B2X5MddFIC0CsuSljlHinL39lG/wp2qJNRR4+gkxEqPhEg5/J0vWwNk+2xItw1RT3auYau+",
+	"jjM1Yy7vEQMlebgiAzbjK6sKqzRx7NpzzgtJtIglZhQgKL2XG1KGA3ajVd/+BquGHAZ3teUQYbpz0O6s",
+	"2xmuUq1EswWBRZUjn5NKI+MIx96357JkbnT3HTQJuU1x+qg3z+BKqIVuv6u7uHKQd+e3+UFfQ5tX6Dyb",
+	"zaNcRXDL8/8Ql80FywbPEel+dHcIwpdW20P5qXextRgCDJv8QmM247oe9Gnx41lQuTrHc2ktVDRgKVwc",
+	"Dm3eSebz2TwNLPu9WrIZl6vcorZQYGAXEp9YTc92/TyCPKBBrNiYUwQS34+FCljui08cMw0pxAYSZFiu",
+	"2AV9NsjTOmuYSB8NNno9HIZ7n4PstqbY+c4xP1wznGdZWOPdoXfUHWAg3Q9+YRS1HfcSsn6jCSSeKsL6",
+	"gM8XF/GlZsKEz0tHzuOV1FpaQwmEIAYtDYW3/o7MaAtisbefGW6ENiIOEswmZkMrshGslEt2SMWsCZFb",
+	"MZFKGLvLRncnbcJSflwdWJ1lXB1t6z5ke0HGXYnf3/7uDnw5Fz9rjhWzVjaI6YlQo/NCXqHaewYh+zlX",
+	"J0PPXQpZo7k1Cd85j+VjtNmVlPI7gYlVdA1WwYynqdX8Cc4Io9VobWHSS4PXzxoH4felPJts/bo5BXc2",
+	"nw6XEEZUS7mBoushMWq+nSjZThASKRTfUtB2L0DmBE7ohJUMvGA5BVkMjNT6Y8qvKhvJ3jxONbARGhXr",
+	"uTCXDdZIE7d3VxptlHqeE6zCnya0UZOMz9bZxggzMbfIjaXMzcARsTueXfF0W+W/lJzY3bWLj3y3agiG",
+	"G4KiXYAtyNz5RckOctajqfSZ7lG/3gb+/Upqw9O0IdhtLUQeBxM01YwZxbi+RAuaxzHocDFBAjMVzusp",
+	"1LlAdRafQX688UYnXq0iLeIpCtxSTo2yyhHP4qmrG+y8Y41Oi3mmrkQSclT/6JPMtJjIPSHZaGGMkizm",
+	"aUqyJveq+JeEq6TERL6SwexX9MTMQVmuFnOJKzEhmdfe15GJToH3WdqUTMupStpyhFybiCj4PbxxHoXb",
+	"oQsUsnlq78VeY9p9zVgEP6OeXGJ3O/+0fI9DpPdWzCEVMqgtS72YNZWqK+lyzrRRGWgnChpoLy+ne84D",
+	"QZ93yDtdDWCMUU+pDBsBvTtB/AiJZZxqkemOkqW07DuIg4Isd8C5FQ77bCbkwqWNdlgj5ZPm73HnBjNH",
+	"inCt/TQeO4MUj+0KTB4HIJmBGcKZuoSMJQoopULzVWegtHmmZjOxsR7Jl7J5P2PmIEd1l5CfQ5a3IoQi",
+	"QNKcfBNkKEo7mnE2OdIX1Xp2tYU9uebVm0H+j5C/hewMYhVKmn7hq4SRvOaQMY13+i2zGHSUUM2CU4tR",
+	"WkqBc1pk16JBnqZUTEF1ZU2hzO0SkvJjWsH+OhLWzmHohLSUJq5jPlAClJzmiVkBaWKVIsqZ8ogmIq9R",
+	"vzBrVL+uO9PB63Aa7KptUFHbPAcWlSHr9UPaTu0d8xiKZJlgtaFbN1tgYUBYWBluKi5Ld3Mv6k2wqnmM",
+	"xcwho2UxT7iBdo6wWbKU099KmPWQVZYJUlEpMaEubizHCioBqZp0xPCvlxdoYQxmB0b+y4LooFy4cn5T",
+	"zWxm1bqtPNHHNYrAsutKhRtpggyDg3Y/lYTTcW/wYcvqsG5FcK5XwMfiU/wb1l0QHXOJ2gKT1ZTQ1myj",
+	"0q2fIV7YkETUUMJLutJBtUsiAx3zeZMp7umqKWJ1x0ScXzEJpvJJobNRdj7VEXjNYzMcuLw5H/dzWrPz",
+	"mVFlyjEbcvMauDZUIFWEEmcqs1ddKIBehl2XSBUq9FnPanHRXtRz78vddEmQ3b6DK3X5KUUAO0qqD+dh",
+	"BvGt0opo4ZKnK/xOKjKn4udkJsKZuKVSmwBzp5KIbYVPVC+F6HrCSv2xQB/ckJ7WVCK/DJDYK2pFYsmJ",
+	"pylkXzRErtRSho1TxRCGJtdmU51KKQTANXv/7nWlc0yeQBpzqaSIeWq5fbhRSlHLs6b7ZquRSlYUa9cA",
+	"zXGGO+oMUe+KmuB0FLW+tChg4HPMaGWXAHPNRoANY4VBByZayOREVgbCiA6zpWrtBW0h0UGOtnyHHHTF",
+	"J0VlYt6o71R6v4VC95sD6BVa7l4bUzqOm5yl1RWCn4GVNiXm4Hqfof++59MJBtamyfkFeHbhf6Y/6JEg",
+	"BwGtP9EBxjKVhiusu3CgkkFMXSjQ42MPsdzSqQYzLsK+zrZqrAAcmnDCQCbaJwmm3ECD/S2S0CgBPkpJ",
+	"LcwLLIipHZOdw6i6p+GFKZABqcNxgFTJCb6C4HTCdSEXej2+3nD8Rc37GfZDkskoNCvf3hj+CWnS9T2N",
+	"GJfs5O0rhlVOTpf+64/n3jgN+g8397/5uE0aeEM/lNNyJxTg8bQokMFcAueMEeaYYSnVgEnl3L9sBd2T",
+	"V1Hmhzwo64V4mxOqGwymijTorjZeVvuq5BVyzrdZsGNaN8i1Ah260MmKrxktJuixH9vXUaNKu43NHbzs",
+	"sXYdKsP8y5eurnOwzyDu08UkXEgd8kafzkFqx2As26dS2FGmlhrdMWzOzbTkjCR+wWJ7DhcyAew4XDmV",
+	"GrKrLq5phJOgaq0GPhMTebowd9Od0ShA6Bv0n5xfefD9WRPkpXOYCCp9t23QNtUpyWA+7Y9lb69dkE3I",
+	"8bWkbg6e8XyhmVoS59pTC5NPTXCV94ss7Hh3H6lbIrj+FitgOjLs+ob6RcghFN7MUoCvY/1/a0ywoTPI",
+	"Sd2HvhQyUUtsvDGHDk3pSi1XGxsLnC0mE9BhH1bRTixQT6Rdc8RgXsR6RkTEfl4oA0nhFJ0ttGEjaJV5",
+	"ns35+LdrG+wzgZYqS8oGXffeHCea5uBs108j/+52TDYkmgUTibHVY14aVMkajljusbW/9iP2n3/9u5sO",
+	"onNYtlCxC0ro3r3mP//6N8NLLM9YwlYnQ0LUEFs88hj0Xc5irZ1N+aNCG9BQSl5VlRs06aQhvr7JYK/q",
+	"vwG/vjbvdYN+fK7wrBSBma7uADdvpt0PMMcOAG1Bgm/KhEcjeIYqS38aNvR0Qg9Qcws9e7kJjXfthLCm",
+	"yK01N6gZB9QPGtkLXxH3oeZEpHGW2+MX/SG4XG0X38/jFhtbEJzhnZ0Md7dhJd3QByFKFNxI93c1x4mW",
+	"Ou+M66sQUpddIkqDZJ5xE08rBTXbcgMHqV+qERNn9aASj424QrMeDyuq4UStQYHxHl0gv9lWO5/a96Yw",
+	"Xtb5grtY1H1rID1jba9m/FrMLHqPDh9//fibR08ff43fRD8etrnFtu244yEObfgPPBV2tz5TP0TUPEQQ",
+	"s+u5yoIIrallIiq08cIadBgjcilqwLNwJ/OyaY9s+j//+vewo5WPH4fg0utzYKbGzEuqdcjN4FT5L7RX",
+	"rl358mjFDvjCTA9cwlLeBTxW6lJA0Qb8p5++V9rsYV+HYmU+F3+DFfXlRqM1nNXA1MiaYla7Ww3Ys1Qt",
+	"EpftIGTOTZiSMVhb563SZpLB2f+8jpwlyEcp7DPsmEAlC65PxoUEeQWpZbT77OnjvZEwefPuLynUqa3+",
+	"NZsJo79icaY09lgiGnUjG1IRgyM6960ncx5PYe9ov++MQkKxHhwcLJfLfY6X91U2OXDP6oPXr569eHP2",
+	"Ap/BEJZJ7ZtOHbry89o7RAf9HCSfi96g92i/v//IqcRIOgdXhwdF0+hJQ4LACrGQd3m220hjHKgTN+X1",
+	"YJ8zPci71lF/boooQTqmSralz1hLuOEjriFvx0dpEBdS85Xr80j4yrv7vkp6g57Vkk98C+lKK/ijfn9n",
+	"beCLDtuBFvDok3fjsfAi9t9vemUO44HvVX9bLv7PXXtJ0bvdZYHZJajbP5pxympfDlmVhKUiEwnr/z/0",
+	"5j6d7aNdCne41C+5tM8B1JZvjCqDZRuC58UtB6HRok1B9MBjlZECXZ+rT1/s+tzaxM2uD1bn53V9qjbt",
+	"oetjtSFE9rEqLR4yo9iTfj9ihzjxctOQxTmfgOugUJyEnIKxs1qz1PaB10ZxbeFrWvXcd9FqnO3w8T4P",
+	"dN6zOTTTgTrG7OAw/+hVoERJqFcuY8aKNNmKccnyo7fP3gAkmhVRovJRxoMbPscDuJ4r8qYE2fapBFb0",
+	"l8bmPBYm5B6YuJpxkULGSLVgw5uLnvvpoje4ucAR0ykYuHCN4y98g+mL3kDe3g732cmFHIsU8pJJnr+T",
+	"kmKxM5N/DZU6xwuzz85LEeXcCWk5W4bzgjOgcQqQXEg+4UK60ZmHT5gOiYQXiIcHzvWb5lzbHe7rPZms",
+	"H/CcM+WtIALjYQLJzSYDPtuVrHaHgHryF2GLN8//enb6pnrktzrasZ6/A0vIFCsJVjH5zkBPH7O/ie/2",
+	"104CveCtSkW8+kGovKDHtWD7TiWrGtL/dPCnO+C4Omvtdm1rH6+D/oyckp+wC87s6Q0+fKyyXMjy0AEO",
+	"h1GZKdRM963MP87miB2mjZrPIdlnz3xVNPb7dOnQ5X3yVk6+U0XbgCDfXeuyOmAGs75HkOLoJh5PLVhj",
+	"MVlkkLiSktEqH3cXsSFcm/2LRb//KLY/4L9gSNF9yfI8vgtpmebQatLubqvWV+6mKmxv5s35KlU8OSYY",
+	"pji5RsIEVXqztLaRH5UwtOv+4c80uXD/grqjIdFb0VEfWYhDuIeGT4YRRo6ck55yzb6KWCLGY8jQMJOg",
+	"6bK9D6f2XEh7rCYLkeB4K7LAhJwgfIFySbvUz8Mm2+CF74ywnQCojgTrwOTWpmp2eKY+pa7bMnd4am0G",
+	"XceV7vBYfVhzt5Xu8FR1imW3ZbZ+pj5/tNsyd3iqMpevI7lt+cj6FMuOVHCX5wKGyuaVtn9oaxXmDtpL",
+	"lokrSLZXlui57Rdcm6bXZW/XRnT+HkzDWkCqEmbAwaHDtT45QzcPCaPClfa4pHq1fcxmizNal93YN8GJ",
+	"y6rgKbWgt+I5A5OtCGoUwOgn/vCnj/v6cjEs2lQdPo1cP1M3KsSK3gtJnYCn1H/dCv56h1ShfYNUdL/N",
+	"+MpJUQrrIkKMKrc6DWDBN2u904jK+zTHizZOzeY4e2V8Jh2md6GFqI2wegO/AlRdro3HxCXIXWj4FLuJ",
+	"Gl1rTvf7SO1FTeMQRtQ5ZyrBKtfY7r/0TtNhDHt6DrHz0Q5dvXzROAfDu5AIjsNHL+SwjOc4VYuEoPjf",
+	"FudD9mXRD+8rJMeG2/ewGsY/hH98dXwhJQgs8RWaPT58ss+8jXGIDXbVmGGatMX90ZOnviKAnbCj62s2",
+	"A+6dlaVqTae3eSLHY8vjS/3nBpeuK5rJNbfdWiu390jG9cqlRgMUSyyLaiVElt2AL6zBgrEeynYlR0c+",
+	"Zsoq6HEMc284HfW/3hnsteql0DFEEC0JUJ27VjPwsLnyWDc5bRcnz+GyqOtiX9KmWoQVJI6H6itWLe9a",
+	"O50VS+3gBv9/2+j4/guQ2bC11eDY2DZ6X2Ua8v3zWN/qPkyYjiLLzG7D1GXqyXj3/e62Uwdx0bB30lyz",
+	"Wp9m4guXhaYq8/EiQ9ZWCqwoHzkRk+lILTJ9zIZWoA6Rww0xaWjIRmohEzZVSzbmGTYcpwBY0agxxMc8",
+	"Gfluw5+dmtbUmTf5Z5ba0+QzxyM3CB05Es2tt8cqbRytPaqOlM/7CRUjyvMqN5dgzNNQHe46oEUznUoz",
+	"4r5VcQ77/UaAfLPeoMLapq8eVvTVfhd9NYcxLXWH3gSh7yL8OQAclpotk2JaNJsmPVr6YVSVOgjitpb+",
+	"C9L6ZL16ewPm3nmhP5dtzBDRQBWQ/ujszHFMGQg8Q+biJkaG9MoHx9WD4+rBcfXguPr9Oa4+hrU5P2Gn",
+	"Vfl+bm/6jSvgKjZg9iieuJPQJE7nZNgIJwa7CxQcL6x/a5YP63KPhLuVZQfzlAs5LKo9vNGNsXetXLO9",
+	"YdNHDI+pnC4TEyF5ygSNssU0sj3XqGLPigsXbym1hF+/p4qRkCG+Cyl6zWND/feL0aatRsUAzUQaHFcO",
+	"rVbJ8LvipntyRGwOm/Y/n3H/4jfkaDj7LH4FN+UXvZvYo69wKZTatrVTUt47eQujlOPBVBrK5mnIfMRA",
+	"dFP4su6a8UVaAz+PepknX5OzSQvMbnWN9ZyTOZ9Ta634JhVfwhKy8yn/far42LMyzGzzvq8+DRXbTe2C",
+	"xnDZYsJfJTnkQct/0PIftPwHLf+/VcvflIZKiXEDl3+KaaakRV70Bjf/+de/b2+HRWQXRRHlu5Os8sUB",
+	"Xt4do2eaMj59NziX2XohUTc8pjhaabkNWa0oQC96Axld5LXPF73BRe8///r3RY8SXVlLnitWLIQSXUm3",
+	"Lm4F6VKuhtSAiupwhGZuMMX+hXx29sOAvXv5jD0+/KbvImcuPojfY0GJATtoYl8gPc+AJ3oKYNyoTMMv",
+	"ffc7q5MuUu4X/WLIhLyQ40xJysHNgLotehAHlFyG+XO+B2S8MNR2pTwWBYomoTixd6SSVcS0cs1rU2Hp",
+	"4kKOuUhryb6uOwfGRDHDl3VP8O2mGg0pcXTIviwyHigsGuurYZPO49T3oJ+251JRi7Yn+Q+xvurk3j4d",
+	"s2dnP2BkH4P6EctgDhx70gzY0Gpjw4gNi0lT9q9iJiL+ldj/koPd/suuib+QUMR/Os5o/20NJKdW+Tvt",
+	"T/R5/i//f2qejm/NuHs95fJRcmJTQmLUlHtoX6DmIrb/yFvc4RdijVTjNnxSvsJn0EjvmpZMjQAOLLn8",
+	"thKaz/BNDZprtyyIBz32QY990GMf9NjfvR5bzIAI6rEveDylwQ+ovrgeK9VpcZZrujZF1ZwDYQr9yGdS",
+	"uFarLi0w5pKN4ELOhVWLjp3LKG+YTz+Xx6e5Rq8U0G1IR3jpp4Vt8CaVplqUVYtc2fBKBupRuZpxXNJi",
+	"KO9/c5Kpb8lzN/lehbuoSQAeTyN2uCEWjyOwPj0W3ym59ZQKJfBzB36Pi6pezO+0OkGzJiQNFzVV6Dfv",
+	"gysG5jVoLs5Z6cpIvLW1s8pLh2c3/YyyRGdKTh5ccw8qzYNK86DS/H+n0uSDJxsbPrz0UxdbVYS3PMvH",
+	"lVgJ9alia605rxvamLeiJEWLpy5NqpsqsXEhryF0rolpVRk26QwdlIbfmPjOh542iG+ip52Jayenw8IZ",
+	"xXdklWfuhyp6AkSvxIPwfhDeD8L7QXj/1wrvaXkkadAlkZdqHfWZG7/JhGTLqUqBLaTwDNWIGbBfsCON",
+	"91dM+FwzdUVxqfq0GM4STlUfR48idvT4QqqMHT1xgwcxoqMXs3x8mV9Zu0l/hqcN/ohiyuoGfePVyZuT",
+	"UmttD/3w/fmzYQex7caObqEZ5Mn9rm7TexOOmmsP8nmnAeXgabtucLS1P+FQsyeaHfY1e9TX7HDGnszY",
+	"YX/GDp/M2CP7/yl7NGVPp+zwaMoOE/Z1wg7/flyqPNyAsdLM1i2wdlfPURMUfmbt78rpURB1U5InUcrO",
+	"Eo38wXU5XA9K0IMS9KAEPShB/5VKUHkCQtCHQSnbZ8XMgu143+8PqfcpynI0NiUeuOt5lRwfaZUuDFDF",
+	"7E5E3MsM4Bc3D4D7ySwaOmX6u17/jcTihhVs0j7P894fWrExb2wy4qp8t1CYXsm1sQ39Yz/SCmTSpU2L",
+	"Hx4bhRJJcl2zrXL0XkmoOs+iiZCKoQw78ybN+IppYymTRub5ufGc9rID+Vy5vuDNVSK+c/jvsFfFWtPz",
+	"ps7GcyqYEHLiUgopxBzl1SKjvHAEZ6fR2FHtn9tN1cazKcSXmI9I/bzzdg+M6zUIKaXf/epBatvv+rC1",
+	"psK0V+X77nFvKusEj8zayLfdt1F0XMg1Zqe+Onqqlnqfnc5B4ohBuarVLa81R8x7Tzc6LbyXF5Zu4Lxm",
+	"fKK84b3PTvK24kW+7ZKv7PqlJjMp8CvQzF72tRxErRj1deMQhWlwRPg57ve5qfkajVl83BSdGd3Nuzg7",
+	"31PfippfnXwzcxFjEglVCdHBoT4Xm1qIr03gbAwpnVXu3CBrHxpYd5SrtRmq99rG+lSCn7aG83u128wi",
+	"HR9nhbgeGKMVxQTZCZvxeCokMMxKr99Z4Rv2vZU2WkG1vjS/tU3W3h2ta+v4sS2fuWCzMqm2gV+UtmIn",
+	"ub/URM29kJ3KdJXP2yz15Y65PM672T3p9zHZKrSVIT5xcFP685aOagqkYVU3/Dn+Xt3w7Uy5yglp7olD",
+	"CzFlPxdDza4P27GVbh0YUDFzs0393nbQTYB3PG4ayD1Ru5ETDhPC7LOXKkN7DsdAk1RAIV2cXqopSWZC",
+	"NpzjJh1q91v68b/rHJ7SdDGV81yV5d2aNjJPqxKv08nj/rds+MOLd2evTt/89Oz0zcvXr56d+y4BWs0A",
+	"e/rFUy4nOJ3dVQub+jAnQQ2pk/VO42vjrna5t7tn843TuX5bbP5EU00yk2q5GysKi+iWbi8n4grkDg67",
+	"5/TF+KfGw+9uuU+UuiWaMk6x9Gw3TgZlkcj1pZCTyjCjmnGGReUtJpL7YaBpXm5zu38UyVTL5545tmYw",
+	"TuOilqcWoLxXQv2Munm896Q51WYTf+6DVJs1HGorQSPOlS/EpAljuxSgL4rJVfVhZypzNY2VGcuu4Rrp",
+	"WO004sdo62ZnlNNd84Hb96oh+1V+rf3Ov7LhnKdCXu5iT0+YnqrMMJ4kGWjtS2ldQVzRfbrcQM9lk7ep",
+	"0GzGL6He9K3OT/M9P7jR6WLS2rC0vO01wYtaq5t57APrNHC8ul9lDbYYJfmPD3zvl6O9rz/eHPVv/xjw",
+	"Un78b9jmUq8WlH34XmZVMVR8pEINSeGEeCKBFfCM2O1MXdUmhFT3sRiO2ugiOfdTSdvjEHDtKrGxMjiv",
+	"+XFDQl2CTEajarUblg5jcR2xmGvYE1KD1MKIK6DhqSF75ueKJVMfOLo5BUSu8tm45NJq7B3pB9MGan+6",
+	"TsRFy+oVPfVoc4XQg3Op27ErZgHfq1spn0Wq66PRSmV0ImMa4gyMbh+f5E7ZJheSR+z9iUZc4VcSiwRB",
+	"4uYrh1kmKYo+Yku43cVu/t1KNO5a77NX+btdEzlUi127Wbu4VGR+QqqhurM4bzu4tRWGenCD/78d0Bjm",
+	"Zr3oHc0cdxu/MdJLbaE8b8U1vtDVKoeqMDUlktosTQ/3vv34ob/37cebfnT4TbNE3T15lvDwK5FnK126",
+	"adq7m91g1XFHj8dO+/aRJLKR0Lp27dCOmO5MhdWwWTFu+cNHy9JzM/jDR7uT7vF8uK+LPQaqXtZd66gB",
+	"oi6CQtTLTVQvwjmrOBmWGtq5UI/QLFEu/ukFTB6JinKwPNSln9wHl36hEXW3H2//XwAAAP//",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -18,6 +18,7 @@ import (
 	"oriel/server/auth"
 	"oriel/server/auth/oidc"
 	"oriel/server/fault"
+	"oriel/server/pipeline"
 	"oriel/server/saved"
 )
 
@@ -253,6 +254,26 @@ func (attic) Link(context.Context, saved.Caller, string) (*saved.Link, error) { 
 
 func (attic) Follow(context.Context, string) (*saved.Link, error) { return nil, errTold }
 
+// station is a pipeline of which one partition stands still.
+type station struct{}
+
+var stationTime = time.Date(2026, 11, 30, 15, 2, 11, 0, time.UTC)
+
+func (station) State(context.Context) (*pipeline.State, error) {
+	end := int64(9007199254740995)
+	return &pipeline.State{
+		Topic: "events", Consumer: "store", StoredPerSecond: 1.5, DeadLettersDay: 3, DeadLettersRecent: 1, At: stationTime,
+		Partitions: []pipeline.Partition{
+			{Partition: 0, Next: end - 2, End: &end, State: "running", Updated: stationTime},
+			{Partition: 1, Next: 7, State: "fatal", Reason: "poison", Updated: stationTime},
+		},
+	}, nil
+}
+
+func (station) Alerts(context.Context) []pipeline.Alert {
+	return []pipeline.Alert{{Name: pipeline.PartitionFatal, Severity: pipeline.Critical, Summary: "It stands still", Detail: "poison", Since: stationTime}}
+}
+
 func (b *book) all() []audit.Entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -272,6 +293,7 @@ func startPeople(t *testing.T, change ...func(*Deps)) *people {
 	p := &people{desk: newDesk(), issuer: newIssuer(), book: &book{}}
 	p.edge = start(t, append([]func(*Deps){func(d *Deps) {
 		d.Sessions, d.Provider, d.Audit, d.TokenAdmin, d.Saved = p.desk, p.issuer, p.book, drawer{}, attic{}
+		d.Pipeline = station{}
 		d.Config.Name, d.Config.Provider, d.Config.Contact = "Test floor", "Example Login", "it@example.com"
 		d.Config.Facets = []string{"room", "zone"}
 	}}, change...)...)

@@ -26,6 +26,7 @@ import (
 	"oriel/server/auth"
 	"oriel/server/auth/oidc"
 	"oriel/server/ingest"
+	"oriel/server/pipeline"
 	"oriel/server/saved"
 	"oriel/server/search"
 	"oriel/server/telemetry"
@@ -87,6 +88,12 @@ type savedStore interface {
 	Follow(ctx context.Context, slug string) (*saved.Link, error)
 }
 
+// monitor is a *pipeline.Monitor.
+type monitor interface {
+	State(ctx context.Context) (*pipeline.State, error)
+	Alerts(ctx context.Context) []pipeline.Alert
+}
+
 type verifier interface {
 	Verify(ctx context.Context, bearer string) (*auth.Principal, error)
 }
@@ -113,14 +120,15 @@ type readiness interface {
 	Readiness() telemetry.Readiness
 }
 
-// Deps are the parts behind the edge. A nil Publisher, Search, Saved, SPA, TokenAdmin or Audit leaves its routes
-// unserved: a replica without that role answers 404 there. Without Sessions and Provider nobody signs in; a Provider
+// Deps are the parts behind the edge. A nil Publisher, Search, Saved, Pipeline, SPA, TokenAdmin or Audit leaves its
+// routes unserved: a replica without that role answers 404 there. Without Sessions and Provider nobody signs in; a Provider
 // alone verifies JWTs. Sessions and Saved need an Audit.
 type Deps struct {
 	Config     Config
 	Publisher  publisher
 	Search     searcher
 	Saved      savedStore
+	Pipeline   monitor
 	SPA        fiber.Handler
 	Tokens     verifier
 	TokenAdmin tokenAdmin

@@ -178,3 +178,17 @@ func describe(ctx context.Context, cl *kgo.Client, topic string) (kmsg.MetadataR
 	}
 	return found, nil
 }
+
+// Ends are the next offsets of a topic's partitions.
+func Ends(ctx context.Context, cl *kgo.Client, topic string) (map[int32]int64, error) {
+	listed, err := kadm.NewClient(cl).ListEndOffsets(ctx, topic)
+	if err == nil {
+		err = listed.Error()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ends of topic %s: %w", topic, err)
+	}
+	ends := map[int32]int64{}
+	listed.Each(func(o kadm.ListedOffset) { ends[o.Partition] = o.Offset })
+	return ends, nil
+}

@@ -449,6 +449,92 @@ export interface ShareLink {
   params: string;
 }
 
+export type PipelinePartitionState = typeof PipelinePartitionState[keyof typeof PipelinePartitionState];
+
+
+export const PipelinePartitionState = {
+  running: 'running',
+  gap: 'gap',
+  fatal: 'fatal',
+} as const;
+
+export interface PipelinePartition {
+  partition: number;
+  /** The first offset that is not accounted for. */
+  nextOffset: string;
+  /** The next offset of the broker; absent where it does not say. */
+  endOffset?: string;
+  lag?: number;
+  state: PipelinePartitionState;
+  /** Why it is not running. */
+  reason?: string;
+  /** RFC 3339. */
+  updateTime: string;
+}
+
+export interface Pipeline {
+  topic: string;
+  /** The one that stores events. */
+  consumer: string;
+  /** Those that were consumed from */
+  partitions: PipelinePartition[];
+  /** Records of the topic that are not accounted for yet; absent where the broker does not say. */
+  lag?: number;
+  /** Events stored per second of the last minute. */
+  storedPerSecond: number;
+  /** Records that could not be stored within 24 hours. */
+  deadLettersDay: number;
+  /** The same within 10 minutes. */
+  deadLettersRecent: number;
+  /** RFC 3339, when the newest records were stored; absent before the first. */
+  lastCommitTime?: string;
+  /** RFC 3339, when all this was read. */
+  time: string;
+}
+
+/**
+ * The condition.
+ */
+export type AlertName = typeof AlertName[keyof typeof AlertName];
+
+
+export const AlertName = {
+  NotReady: 'NotReady',
+  PartitionGap: 'PartitionGap',
+  PartitionFatal: 'PartitionFatal',
+  LagHigh: 'LagHigh',
+  DeadLettersRising: 'DeadLettersRising',
+} as const;
+
+export type AlertSeverity = typeof AlertSeverity[keyof typeof AlertSeverity];
+
+
+export const AlertSeverity = {
+  warning: 'warning',
+  error: 'error',
+  critical: 'critical',
+} as const;
+
+export interface Alert {
+  /** The condition. */
+  name: AlertName;
+  severity: AlertSeverity;
+  /** One line. */
+  summary: string;
+  /** The numbers that it is told from. */
+  detail: string;
+  /** What it is of, such as a check or a partition. */
+  target?: string;
+  /** RFC 3339, since when this replica knows it to hold. */
+  since?: string;
+}
+
+export interface AlertList {
+  alerts: Alert[];
+  /** RFC 3339, when they were evaluated. */
+  time: string;
+}
+
 export interface EventPage {
   events: Event[];
   covered: Covered;
@@ -2611,6 +2697,57 @@ export const getGetShareLinkUrl = (slug: string,) => {
 export const getShareLink = async (slug: string, options?: Parameters<typeof request>[1]): Promise<ShareLink> => {
 
   return request<ShareLink>(getGetShareLinkUrl(slug),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getGetPipelineUrl = () => {
+
+
+
+
+  return `/v1/pipeline`
+}
+
+/**
+ * As of a few seconds ago at most. A replica without a way to the broker leaves out what it would have to ask it.
+ * @summary How far the events of the topic are stored, and how fast.
+ */
+export const getPipeline = async ( options?: Parameters<typeof request>[1]): Promise<Pipeline> => {
+
+  return request<Pipeline>(getGetPipelineUrl(),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getListAlertsUrl = () => {
+
+
+
+
+  return `/v1/alerts`
+}
+
+/**
+ * They are evaluated by the replica that answers: what it knows of itself, and what the database and the broker
+ * say of all.
+ * @summary The named conditions that hold now, the worst and then the newest first.
+ */
+export const listAlerts = async ( options?: Parameters<typeof request>[1]): Promise<AlertList> => {
+
+  return request<AlertList>(getListAlertsUrl(),
   {
     ...options,
     method: 'GET'
