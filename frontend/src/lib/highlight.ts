@@ -24,13 +24,14 @@ export interface Run {
   readonly marked: boolean;
 }
 
-export function highlight(text: string, words: readonly string[]): Run[] {
+/** `part` is found within words too. */
+export function highlight(text: string, words: readonly string[], part = ""): Run[] {
   const folded = fold(text);
-  const spans = words
+  const whole = words
     .map(fold)
     .filter((word) => word !== "")
-    .flatMap((word) => occurrences(folded, word))
-    .toSorted((a, b) => a.start - b.start);
+    .flatMap((word) => occurrences(folded, word));
+  const spans = [...whole, ...parts(folded, fold(part.trim()))].toSorted((a, b) => a.start - b.start);
   const runs: Run[] = [];
   let at = 0;
   for (const { start, end } of spans) {
@@ -47,6 +48,15 @@ export function highlight(text: string, words: readonly string[]): Run[] {
 /** Scripts that are written without spaces: there a word has no edges. */
 const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const letter = /[\p{L}\p{N}]/u;
+
+function parts(text: string, part: string): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  if (part === "") return found;
+  for (let i = text.indexOf(part); i >= 0; i = text.indexOf(part, i + part.length)) {
+    found.push({ start: i, end: i + part.length });
+  }
+  return found;
+}
 
 function occurrences(text: string, word: string): { start: number; end: number }[] {
   const found = [];

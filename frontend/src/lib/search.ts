@@ -43,6 +43,7 @@ export {
   readValue,
   type Step,
   type TypedValue,
+  typed,
   type Value,
   type ValueKind,
   writtenValue,

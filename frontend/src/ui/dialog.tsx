@@ -7,12 +7,15 @@ import { type ReactNode, type RefObject, useEffect, useId, useRef } from "react"
 export function Dialog({
   heading,
   alert = false,
+  wide = false,
   onClose,
   children,
 }: {
   heading: ReactNode;
   /** It asks before something that cannot be undone. */
   alert?: boolean;
+  /** As wide as two texts side by side need. */
+  wide?: boolean;
   onClose: () => void;
   children: (close: () => void) => ReactNode;
 }) {
@@ -35,7 +38,7 @@ export function Dialog({
       onClose={close}
       role={alert ? "alertdialog" : undefined}
       aria-labelledby={title}
-      className="m-auto w-110 max-w-[calc(100vw-32px)] rounded-4 bg-raised text-ink shadow-pop backdrop:bg-scrim"
+      className={`m-auto ${wide ? "w-280" : "w-110"} max-w-[calc(100vw-32px)] rounded-4 bg-raised text-ink shadow-pop backdrop:bg-scrim`}
     >
       <h2 id={title} className="px-5 pt-4 t-16 wrap-anywhere">
         {heading}

@@ -1,8 +1,35 @@
-import type { Field, Value, ValueAction } from "#/lib/search.ts";
+import { createContext, useContext } from "react";
+import { type Field, typed, type Value, type ValueAction } from "#/lib/search.ts";
 import { Icon } from "./icons.tsx";
 import { Menu, type MenuItem } from "./popover.tsx";
 
 export type OnValueAction = (field: Field, value: Value, action: ValueAction) => void;
+
+/** What the page around a value can do with its field. */
+export interface FieldActions {
+  readonly hasColumn: (field: Field) => boolean;
+  /** Why no column can be added. */
+  readonly full: string | undefined;
+  readonly addColumn: (field: Field) => void;
+  readonly removeColumn: (field: Field) => void;
+  readonly openBreakdown: (field: Field) => void;
+}
+
+/** Undefined where there is no list of events. */
+export const FieldActionsContext = createContext<FieldActions | undefined>(undefined);
+
+/** The entries of a menu on a field: none where there is no list of events. */
+export function useFieldItems(field: Field): readonly MenuItem[] {
+  const actions = useContext(FieldActionsContext);
+  if (!actions) return [];
+  const column: MenuItem = actions.hasColumn(field)
+    ? { label: "Remove column", icon: "close", onSelect: () => actions.removeColumn(field) }
+    : { label: "Add column", icon: "panel", onSelect: () => actions.addColumn(field) };
+  return [
+    column,
+    { label: "Open breakdown", icon: "bars", key: "b", onSelect: () => actions.openBreakdown(field) },
+  ];
+}
 
 const words: Readonly<Record<"value" | "severity", Readonly<Record<ValueAction, string>>>> = {
   value: { include: "Include", exclude: "Exclude", only: "Only this" },
@@ -36,8 +63,10 @@ export function ValueActions({
   compact?: boolean;
   tabbable?: boolean;
 }) {
+  const fieldItems = useFieldItems(field);
   const act = (action: ValueAction) => () => onAction(field, value, action);
-  const text = typeof value === "string" ? value : value.text;
+  const { kind, text: said } = typed(value);
+  const text = kind === "absent" ? "absent" : said;
   const tabIndex = tabbable ? 0 : -1;
   const named = (action: ValueAction) => {
     const label = `${actionLabel(field, action)}: ${field} ${text}`;
@@ -49,7 +78,10 @@ export function ValueActions({
       { label: actionLabel(field, "exclude"), icon: "minus", key: "-", onSelect: act("exclude") },
       { label: actionLabel(field, "only"), icon: "filter", key: "o", onSelect: act("only") },
     ],
-    [{ label: "Copy value", icon: "copy", key: "c", onSelect: () => onCopy(text, field) }],
+    ...(kind === "absent"
+      ? []
+      : [[{ label: "Copy value", icon: "copy" as const, key: "c", onSelect: () => onCopy(text, field) }]]),
+    ...(fieldItems.length > 0 ? [fieldItems] : []),
     ...more,
   ];
   return (

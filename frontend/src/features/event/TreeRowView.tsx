@@ -4,7 +4,7 @@ import { type JsonLayout, type JsonLine, LineKind } from "#/lib/json-layout.ts";
 import { deepestIndent, sourceOf, type TreeRow, treeIndent } from "#/lib/json-tree.ts";
 import { Icon } from "#/ui/icons.tsx";
 import { Menu, type MenuItem } from "#/ui/popover.tsx";
-import { type OnValueAction, ValueActions } from "#/ui/value-actions.tsx";
+import { type OnValueAction, useFieldItems, ValueActions } from "#/ui/value-actions.tsx";
 import { Piece } from "./Piece.tsx";
 import { leafOf } from "./tree-keys.ts";
 import type { TreeState } from "./tree-state.ts";
@@ -142,6 +142,7 @@ function RowActions({
   onFocus,
 }: TreeRowProps & { line: JsonLine }) {
   const { path, copied, search, why } = leafOf(text, layout, row.line, unsearchable);
+  const fieldItems = useFieldItems(path);
   const source = () => onCopy(sourceOf(text, layout, row.line), "the value as received");
   const cutShort =
     shownEnd(text, line, state.whole.has(row.line)) < line.valueEnd && line.kind === LineKind.string;
@@ -200,7 +201,7 @@ function RowActions({
             {why && <span className="mt-1 block t-11">{why}</span>}
           </span>
         }
-        items={[parts, [...value, ...copies]].filter((group) => group.length > 0)}
+        items={[parts, [...value, ...copies], fieldItems].filter((group) => group.length > 0)}
         trigger={{
           className: menuButton,
           title: "More",

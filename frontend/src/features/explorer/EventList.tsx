@@ -1,16 +1,20 @@
 import { type KeyboardEvent, type Ref, useEffect, useMemo, useRef, useState } from "react";
 import type { Event } from "#/api/oriel.gen.ts";
-import type { Filter, Search } from "#/lib/search.ts";
+import type { Field, Filter, Search } from "#/lib/search.ts";
 import { dayKey, shortDay } from "#/lib/time.ts";
 import { useNarrow } from "#/ui/narrow.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { useZone } from "#/ui/zone.tsx";
-import { type CellName, cells, cellValue, isField } from "./EventRow.tsx";
+import type { Marks } from "./CellText.tsx";
+import { cellId, cellOf, copied, type FarCells, isColumn, searched } from "./cells.ts";
+import { columnWidth, isPlainColumn } from "./columns.ts";
 import { ListHead } from "./ListHead.tsx";
 import { CancelledResults, EmptyResults, FailedResults, LoadingRows } from "./ListStates.tsx";
 import { type ListCommand, listCommand } from "./list-keys.ts";
 import { layRows, type Row } from "./rows.ts";
-import { useFits } from "./useFits.ts";
+import type { InView } from "./useCells.ts";
+import type { Columns } from "./useColumns.ts";
+import { measureColumns, useFits } from "./useFits.ts";
 import { useHoveredCell } from "./useHoveredCell.ts";
 import { usePlace } from "./usePlace.ts";
 import type { Run } from "./useRun.ts";
@@ -25,8 +29,18 @@ interface EventListProps {
   ref: Ref<ListHandle>;
   run: Run;
   search: Search;
-  words: readonly string[];
+  marks: Marks;
+  /** Something floats over the last rows. */
+  covered: boolean;
   cursor: number;
+  columns: Columns;
+  facets: readonly Field[];
+  far: FarCells;
+  /** Tells which rows are in view. */
+  onView: (view: InView) => void;
+  isPicked: (event: Event) => boolean;
+  onPick: (index: number) => void;
+  onBreakdown: (field: Field) => void;
   onMove: (index: number) => void;
   onOpen: (index: number) => void;
   onAction: OnValueAction;
@@ -47,12 +61,13 @@ export function EventList(props: EventListProps) {
 }
 
 function Grid(props: EventListProps) {
-  const { ref, run, search, words, cursor, onOpen, onAction, onCopy } = props;
+  const { ref, run, search, marks, cursor, onOpen, onAction, onCopy, columns, far, facets, onView } = props;
   const zone = useZone();
   const scroller = useRef<HTMLDivElement>(null);
   const head = useRef<HTMLDivElement>(null);
   const narrow = useNarrow();
-  const fits = useFits(head, narrow);
+  const { shown, setMeasure } = columns;
+  const fits = useFits(head, shown, narrow);
   const { found, hasMore, more } = run;
   const events = found?.events ?? noEvents;
   const today = dayKey(new Date().toISOString(), zone);
@@ -60,25 +75,36 @@ function Grid(props: EventListProps) {
   const { rows, rowOf } = laid;
   const [column, setColumn] = useState<number>();
   const hovered = useHoveredCell(scroller);
-  const { items, height, first, last, page } = useVirtualRows(ref, scroller, laid, narrow);
+  const density = search.density ?? "normal";
+  const virtual = useVirtualRows(ref, scroller, laid, { narrow, density, covered: props.covered });
+  const { items, height, first, last, page } = virtual;
 
   const nearEnd = last >= rows.length - ahead;
   const mayFetch = hasMore && !run.loadingMore && !run.moreError && !found?.lookedInVain;
   useEffect(() => {
     if (nearEnd && mayFetch) more();
   }, [nearEnd, mayFetch, more]);
+  useEffect(() => setMeasure(() => measureColumns(head.current, shown)), [setMeasure, shown]);
+  const inView = eventsAmong(rows, items[0]?.index ?? 0, last);
+  useEffect(() => onView({ first: inView.first, last: inView.last }), [onView, inView.first, inView.last]);
 
   const keepPlace = usePlace(scroller, run.outdated ? undefined : found?.takenAt);
 
-  const active: CellName | undefined = column === undefined ? undefined : cells[column];
+  // Of a column that was removed the next one is active.
+  const at = column === undefined ? undefined : Math.min(column, shown.length - 1);
+  const active = at === undefined ? undefined : shown[at]?.field;
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
-    const place = { cursor, count: events.length, page: page(), column, columns: cells.length };
-    const command = listCommand(event.key, place);
+    const place = { cursor, count: events.length, page: page(), column: at, columns: shown.length };
+    const command = listCommand(event.key, place, event.shiftKey);
     if (!command) return;
     event.preventDefault();
     if (command.do === "column") setColumn(command.to);
-    else obey(command, { ...props, event: events[cursor], cell: active });
+    else if (command.do === "shift" && at !== undefined) {
+      const to = Math.max(0, Math.min(at + command.by, shown.length - 1));
+      if (active) columns.move(active, to);
+      setColumn(to);
+    } else obey(command, { ...props, event: events[cursor], cell: active, head: head.current });
   };
 
   const rendered = items.some((item) => item.index === rowOf[cursor]);
@@ -91,24 +117,30 @@ function Grid(props: EventListProps) {
       aria-label="Events"
       aria-busy={run.searching}
       aria-rowcount={hasMore ? -1 : events.length + 1}
-      aria-activedescendant={rendered ? `event-${cursor}${active ? `-${active}` : ""}` : undefined}
+      aria-activedescendant={rendered ? activeId(cursor, active, at) : undefined}
       tabIndex={0}
+      style={narrow ? undefined : columns.style}
       onKeyDown={onKeyDown}
       onScroll={keepPlace}
       onClick={(event) => {
         if (!(event.target instanceof Element) || event.target.closest("button, a, [popover]")) return;
         const index = event.target.closest("[data-index]")?.getAttribute("data-index");
-        if (index) onOpen(Number(index));
+        if (!index) return;
+        if (event.ctrlKey || event.metaKey) props.onPick(Number(index));
+        else onOpen(Number(index));
       }}
-      className={`group/list relative min-h-0 flex-1 overflow-x-hidden overflow-y-auto overscroll-contain ${rendered ? "outline-none" : "-outline-offset-2"} ${stale}`}
+      className={`group/list relative min-h-0 flex-1 overflow-x-hidden overflow-y-auto overscroll-contain wide:@container ${search.columns ? "wide:overflow-x-auto" : ""} ${rendered ? "outline-none" : "-outline-offset-2"} ${stale}`}
     >
       <ListHead
         ref={head}
+        columns={shown}
+        known={(field) => isColumn(field, facets)}
+        actions={{ ...columns, breakdown: props.onBreakdown }}
         zone={zone}
         day={dayInView(first, events, zone, today)}
         at={instantOf(first, events) ?? Date.now()}
       />
-      {!found && <LoadingRows narrow={narrow} />}
+      {!found && <LoadingRows narrow={narrow} columns={shown.length} density={density} />}
       {empty && (
         <EmptyResults found={found} search={search} onFilters={props.onFilters} onWindow={props.onWindow} />
       )}
@@ -122,7 +154,8 @@ function Grid(props: EventListProps) {
           cursor={cursor}
           active={active}
           hovered={hovered}
-          shared={{ zone, fits, words, onAction, onCopy }}
+          shared={{ zone, columns: shown, far, fits, marks, narrow, onAction, onCopy }}
+          isPicked={props.isPicked}
         />
       )}
     </div>
@@ -131,19 +164,64 @@ function Grid(props: EventListProps) {
 
 const noEvents: readonly Event[] = [];
 
-interface Obeying extends Pick<EventListProps, "cursor" | "onMove" | "onOpen" | "onAction" | "onCopy"> {
-  readonly event: Event | undefined;
-  readonly cell: CellName | undefined;
+function activeId(cursor: number, active: Field | undefined, column: number | undefined): string {
+  const row = `event-${cursor}`;
+  return active === undefined ? row : cellId(row, active, column ?? 0);
 }
 
-/** Does what a key asked for; copying and filtering need a cell that has a value. */
+/** The events among some rows. */
+function eventsAmong(rows: readonly Row[], from: number, to: number): InView {
+  const index = (row: Row | undefined) => (row?.kind === "event" ? row.index : undefined);
+  const first = index(rows[from]) ?? index(rows[from + 1]) ?? 0;
+  return { first, last: index(rows[to]) ?? index(rows[to - 1]) ?? first };
+}
+
+interface Obeying
+  extends Pick<
+    EventListProps,
+    "cursor" | "columns" | "far" | "onMove" | "onOpen" | "onAction" | "onCopy" | "onBreakdown"
+  > {
+  readonly event: Event | undefined;
+  readonly cell: Field | undefined;
+  readonly head: HTMLElement | null;
+}
+
+/** Does what a key asked for; what is about a value needs a cell that has one. */
 function obey(command: Exclude<ListCommand, { do: "column" }>, at: Obeying): void {
-  const value = at.event && at.cell && cellValue(at.event, at.cell);
   if (command.do === "move") at.onMove(command.to);
   else if (command.do === "open") at.onOpen(Math.max(at.cursor, 0));
-  else if (!at.cell || value === undefined) return;
-  else if (command.do === "copy") at.onCopy(value, at.cell);
-  else if (isField(at.cell)) at.onAction(at.cell, value, command.action);
+  else if (at.cell !== undefined) obeyInCell(command, at, at.cell);
+}
+
+type InCell = Exclude<ListCommand, { do: "column" | "move" | "open" }>;
+
+function obeyInCell(command: InCell, at: Obeying, field: Field): void {
+  const { columns } = at;
+  switch (command.do) {
+    case "breakdown":
+      if (!isPlainColumn(field)) at.onBreakdown(field);
+      return;
+    case "remove":
+      columns.remove(field);
+      return;
+    case "shift":
+      return;
+    case "widen": {
+      const column = columns.shown.find((shown) => shown.field === field) ?? { field };
+      const width = measureColumns(at.head, columns.shown).get(field) ?? columnWidth(column);
+      columns.resize(field, width + command.by);
+      return;
+    }
+  }
+  if (!at.event) return;
+  const cell = cellOf(at.event, field, at.far);
+  if (command.do === "copy") {
+    const text = copied(cell);
+    if (text !== undefined) at.onCopy(text, field);
+    return;
+  }
+  const value = searched(field, cell);
+  if (value !== undefined) at.onAction(field, value, command.action);
 }
 
 function instantOf(row: Row | undefined, events: readonly Event[]): number | undefined {

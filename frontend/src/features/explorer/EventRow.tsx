@@ -1,34 +1,21 @@
-import { Fragment, memo } from "react";
+import { memo, type ReactNode } from "react";
 import type { Event } from "#/api/oriel.gen.ts";
-import { highlight } from "#/lib/highlight.ts";
-import type { Field, UsualField } from "#/lib/search.ts";
-import { summarise } from "#/lib/summary.ts";
+import type { Column, Field } from "#/lib/search.ts";
 import { dateAndTime, timeOfDay } from "#/lib/time.ts";
 import { elideMiddle } from "#/lib/visible.ts";
-import { Badge } from "#/ui/controls.tsx";
+import { Icon } from "#/ui/icons.tsx";
 import { Severity } from "#/ui/severity.tsx";
 import { type OnValueAction, ValueActions } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
+import { Marked, type Marks, Summary, Value } from "./CellText.tsx";
+import { cellId, cellOf, copied, type FarCells, searched } from "./cells.ts";
+import { columnTitle } from "./columns.ts";
 
-/** The columns a cursor can stand on, in order; all but the first and the last hold filterable values. */
-export const cells = ["time", "severity", "type", "source", "subject", "summary"] as const;
-export type CellName = (typeof cells)[number];
-
-export function cellValue(event: Event, cell: CellName): string | undefined {
-  return cell === "time" ? event.time : event[cell];
-}
-
-export function isField(cell: CellName): cell is UsualField {
-  return cell !== "time" && cell !== "summary";
-}
-
-/** How many characters fit into the columns that hold identifiers. */
+/** How many characters fit into each column. */
 export interface Fits {
-  readonly type: number;
+  readonly columns: ReadonlyMap<Field, number>;
   /** Of a type that has no severity beside it; more only where the two share a line. */
   readonly typeAlone: number;
-  readonly source: number;
-  readonly subject: number;
 }
 
 export interface RowProps {
@@ -36,48 +23,36 @@ export interface RowProps {
   readonly index: number;
   readonly id: string;
   readonly zone: string;
+  readonly columns: readonly Column[];
+  readonly far: FarCells;
   readonly fits: Fits;
-  readonly words: readonly string[];
+  readonly marks: Marks;
+  /** In the layout of one column. */
+  readonly narrow: boolean;
   readonly current: boolean;
+  /** It is selected to be compared. */
+  readonly picked: boolean;
   /** The cell under the pointer. */
   readonly hovered: Field | undefined;
   /** The cell that the keyboard is on. */
-  readonly active: CellName | undefined;
+  readonly active: Field | undefined;
   readonly onAction: OnValueAction;
   readonly onCopy: (text: string, what: string) => void;
 }
 
 /** What the actions on a value take of its column. */
 const actionColumns = 11;
+/** Characters of a column that was not measured yet. */
+const unmeasured = 24;
+
+const identifiers: readonly Field[] = ["type", "source", "subject", "id"];
+/** In one column these stand in the first line, and the usual others nowhere. */
+const firstLine: readonly Field[] = ["time", "severity", "type"];
+const wideOnly: readonly Field[] = ["source", "subject"];
 
 export const EventRow = memo(function EventRow(props: RowProps) {
-  const { event, index, zone, fits, current, active } = props;
-  const emphasised =
-    event.severity === "error" || event.severity === "critical" || event.severity === "emergency";
-  const cell = (name: CellName, extra = "") => ({
-    role: "gridcell" as const,
-    id: `${props.id}-${name}`,
-    "data-field": name,
-    className: `relative overflow-hidden wide:h-full wide:content-center ${active === name ? "outline-2 -outline-offset-2 outline-focus rounded-1 bg-active" : ""} ${extra}`,
-  });
-  // Beside the actions both ends of the value stay in sight.
-  const room = (field: Field, columns: number) =>
-    props.hovered === field ? Math.max(columns - actionColumns, 4) : columns;
-  const actions = (field: UsualField) =>
-    props.hovered === field && (
-      <span
-        className={`absolute inset-y-0 right-0 hidden items-center bg-linear-to-l from-70% pl-4 wide:flex ${current ? "from-accent-tint" : "from-hover"}`}
-      >
-        <ValueActions
-          field={field}
-          value={event[field] ?? ""}
-          onAction={props.onAction}
-          onCopy={props.onCopy}
-          compact
-          tabbable={false}
-        />
-      </span>
-    );
+  const { event, index, columns, current, narrow } = props;
+  const shown = narrow ? columns.filter(({ field }) => firstLine.includes(field)) : columns;
   return (
     <div
       role="row"
@@ -85,100 +60,132 @@ export const EventRow = memo(function EventRow(props: RowProps) {
       data-index={index}
       aria-rowindex={index + 2}
       aria-selected={current}
-      className={`grid h-full cursor-default grid-cols-[auto_auto_minmax(0,1fr)] grid-rows-[20px_18px] content-center gap-x-2.5 px-4 mono-12 whitespace-nowrap hairline wide:grid-cols-(--list-columns) wide:grid-rows-none wide:content-stretch wide:items-center wide:gap-x-2 wide:px-3 ${current ? "bg-accent-tint shadow-[inset_2px_0_0_var(--color-accent-fill)] group-focus-visible/list:outline-1 group-focus-visible/list:-outline-offset-1 group-focus-visible/list:outline-focus" : "hover:bg-hover"}`}
+      className={`relative grid h-full cursor-default grid-cols-[auto_auto_minmax(0,1fr)] grid-rows-[20px_18px] content-center gap-x-2.5 px-4 mono-12 whitespace-nowrap hairline wide:grid-cols-(--list-columns) wide:grid-rows-none wide:content-stretch wide:items-center wide:gap-x-2 wide:px-3 ${current ? "bg-accent-tint shadow-[inset_2px_0_0_var(--color-accent-fill)] group-focus-visible/list:outline-1 group-focus-visible/list:-outline-offset-1 group-focus-visible/list:outline-focus" : props.picked ? "bg-active" : "hover:bg-hover"}`}
     >
-      <span
-        {...cell("time", current ? "text-ink" : "text-ink-2")}
-        title={`${dateAndTime(event.occurredAt, zone)}; sent as ${event.time}`}
-      >
-        {timeOfDay(event.occurredAt, zone)}
-      </span>
-      <span {...cell("severity")}>
-        <Severity level={event.severity} />
-        {event.severity && actions("severity")}
-      </span>
-      <Identifier
-        {...cell("type", "text-ink max-wide:text-right")}
-        text={event.type}
-        columns={room("type", event.severity ? fits.type : fits.typeAlone)}
-      >
-        {actions("type")}
-      </Identifier>
-      <Identifier
-        {...cell("source", "text-ink-2 max-wide:hidden")}
-        text={event.source}
-        columns={room("source", fits.source)}
-      >
-        {actions("source")}
-      </Identifier>
-      <Identifier
-        {...cell("subject", "text-ink-2 max-wide:hidden")}
-        text={event.subject}
-        columns={room("subject", fits.subject)}
-      >
-        {event.subject !== undefined && actions("subject")}
-      </Identifier>
-      <span
-        {...cell(
-          "summary",
-          `flex items-center gap-1.5 max-wide:col-span-3 max-wide:row-start-2 ${emphasised ? "text-ink" : "text-ink-2"}`,
-        )}
-      >
-        <Summary event={event} words={props.words} />
-      </span>
+      {shown.map(({ field }) => (
+        <Cell key={field} {...props} field={field} column={columns.findIndex((c) => c.field === field)} />
+      ))}
+      {narrow && (
+        <span
+          role="gridcell"
+          className="col-span-3 row-start-2 flex items-center gap-1.5 overflow-hidden text-ink-2"
+        >
+          {columns.map(({ field }) => (
+            <SecondLine key={field} {...props} event={event} field={field} />
+          ))}
+        </span>
+      )}
+      {props.picked && (
+        <span className="absolute inset-y-0 left-0 flex items-center text-accent">
+          <Icon name="check" small />
+          <span className="sr-only">Selected to compare</span>
+        </span>
+      )}
     </div>
   );
 });
 
-function Identifier({
-  text,
-  columns,
-  children,
-  ...cell
-}: {
-  text: string | undefined;
-  columns: number;
-  children: React.ReactNode;
-  role: "gridcell";
-  id: string;
-  className: string;
-}) {
-  if (text === undefined) return <span {...cell} className={`${cell.className} text-ink-3`} title="Absent" />;
+function SecondLine({ event, field, far, marks }: RowProps & { field: Field }) {
+  if (firstLine.includes(field) || wideOnly.includes(field)) return null;
+  if (field === "summary") return <Summary event={event} marks={marks} />;
   return (
-    <span {...cell} title={text}>
-      <Visible text={elideMiddle(text, columns)} />
-      {children}
+    <span className="flex-none">
+      <span className="text-ink-3">{columnTitle(field)}</span>{" "}
+      <Value cell={cellOf(event, field, far)} columns={unmeasured} marks={marks} />
     </span>
   );
 }
 
-function Summary({ event, words }: { event: Event; words: readonly string[] }) {
-  const { badge, parts } = summarise(event);
+function Cell(props: RowProps & { field: Field; column: number }) {
+  const { event, field, column, active, narrow } = props;
+  const { look, title, children } = contentOf(props);
   return (
-    <>
-      {badge && <Badge look={event.dataKind === "invalid" ? "warning" : "outline"}>{badge}</Badge>}
-      <span className="min-w-0 flex-1 cut">
-        {parts.map((part, index) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of an event never change
-          <Fragment key={index}>
-            {index > 0 && (part.kind === "key" ? "\u2002" : " ")}
-            {part.kind === "key" ? (
-              <span className="text-ink-3">
-                <Visible text={part.text} />
-              </span>
-            ) : (
-              <Visible text={part.text} render={(run) => <Marked text={run} words={words} />} />
-            )}
-          </Fragment>
-        ))}
-      </span>
-    </>
+    <span
+      role="gridcell"
+      id={cellId(props.id, field, column)}
+      data-field={field}
+      title={title}
+      className={`relative overflow-hidden wide:h-full ${field === "summary" ? "flex items-center gap-1.5" : "wide:content-center"} ${active === field ? "rounded-1 bg-active outline-2 -outline-offset-2 outline-focus" : ""} ${field === "type" ? "max-wide:text-right" : ""} ${look}`}
+    >
+      {children}
+      {!narrow && <CellActions {...props} event={event} />}
+    </span>
   );
 }
 
-function Marked({ text, words }: { text: string; words: readonly string[] }) {
-  if (words.length === 0) return text;
-  return highlight(text, words).map((run) =>
-    run.marked ? <mark key={run.start}>{run.text}</mark> : run.text,
+interface Content {
+  readonly look: string;
+  readonly title?: string | undefined;
+  readonly children: ReactNode;
+}
+
+function contentOf(props: RowProps & { field: Field }): Content {
+  const { event, field, zone, current, marks, fits } = props;
+  const emphasised =
+    event.severity === "error" || event.severity === "critical" || event.severity === "emergency";
+  switch (field) {
+    case "time":
+      return {
+        look: current ? "text-ink" : "text-ink-2",
+        title: `${dateAndTime(event.occurredAt, zone)}; sent as ${event.time}`,
+        children: timeOfDay(event.occurredAt, zone),
+      };
+    case "ingestTime":
+      return {
+        look: "text-ink-2",
+        title: `Received ${dateAndTime(event.ingestTime, zone)}`,
+        children: timeOfDay(event.ingestTime, zone),
+      };
+    case "severity":
+      return { look: "", children: <Severity level={event.severity} /> };
+    case "summary":
+      return {
+        look: emphasised ? "text-ink" : "text-ink-2",
+        children: <Summary event={event} marks={marks} />,
+      };
+  }
+  const cell = cellOf(event, field, props.far);
+  const alone = field === "type" && event.severity === undefined;
+  const all = alone ? fits.typeAlone : (fits.columns.get(field) ?? unmeasured);
+  // Beside the actions both ends of the value stay in sight.
+  const columns = props.hovered === field ? Math.max(all - actionColumns, 4) : all;
+  const text = copied(cell);
+  if (text !== undefined && identifiers.includes(field)) {
+    return {
+      look: field === "type" ? "text-ink" : "text-ink-2",
+      title: text,
+      children: (
+        <Visible
+          text={elideMiddle(text, columns)}
+          render={(run) => <Marked text={run} marks={props.marks} />}
+        />
+      ),
+    };
+  }
+  const whole = typeof cell !== "string" && cell.cut ? `${text}…` : text;
+  return {
+    look: "text-ink-2",
+    title: whole ?? (typeof cell === "string" ? undefined : "Absent"),
+    children: <Value cell={cell} columns={columns} marks={marks} />,
+  };
+}
+
+function CellActions({ field, event, far, hovered, current, onAction, onCopy }: RowProps & { field: Field }) {
+  if (hovered !== field) return null;
+  const value = searched(field, cellOf(event, field, far));
+  if (value === undefined) return null;
+  return (
+    <span
+      className={`absolute inset-y-0 right-0 hidden items-center bg-linear-to-l from-70% pl-4 wide:flex ${current ? "from-accent-tint" : "from-hover"}`}
+    >
+      <ValueActions
+        field={field}
+        value={value}
+        onAction={onAction}
+        onCopy={onCopy}
+        compact
+        tabbable={false}
+      />
+    </span>
   );
 }

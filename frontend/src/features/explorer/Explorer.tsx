@@ -22,7 +22,9 @@ import { useNarrow } from "#/ui/narrow.ts";
 import { Menu } from "#/ui/popover.tsx";
 import { useSheetOpen } from "#/ui/sheet.tsx";
 import { useUrl } from "#/ui/url.ts";
-import type { OnValueAction } from "#/ui/value-actions.tsx";
+import { FieldActionsContext, type OnValueAction } from "#/ui/value-actions.tsx";
+import { farFields } from "./cells.ts";
+import { ColumnsSlot } from "./columns/ColumnsSlot.tsx";
 import { EventList } from "./EventList.tsx";
 import { AddFilter, FilterChips, useAddFilterKey } from "./FilterChips.tsx";
 import { Footer } from "./Footer.tsx";
@@ -30,13 +32,18 @@ import { countedOf, FieldsSlot, FiltersButton, ShowFields, StatisticsSlot } from
 import { useFacetPrefs } from "./facets/useFacetPrefs.ts";
 import { HistogramBox, useHistogramShown } from "./histogram/HistogramBox.tsx";
 import { useHistogram } from "./histogram/useHistogram.ts";
+import { CompareSlot, ListBars } from "./ListBars.tsx";
 import { LegendPart } from "./parts.ts";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 import { type Panel, panelItems, SearchActions, SearchPanel } from "./SearchActions.tsx";
 import { StatusStrip } from "./StatusStrip.tsx";
 import { TimePicker } from "./TimePicker.tsx";
+import { useCells } from "./useCells.ts";
+import { useColumns } from "./useColumns.ts";
 import { useFacetNames } from "./useFacetNames.ts";
 import { useFarEvent } from "./useFarEvent.ts";
+import { useFind } from "./useFind.ts";
+import { type Pair, usePicked } from "./usePicked.ts";
 import { useRun } from "./useRun.ts";
 import { useNewer, useTotal } from "./useTotals.ts";
 import type { ListHandle } from "./useVirtualRows.ts";
@@ -72,7 +79,14 @@ export function Explorer({
   const { params, go } = useUrl();
   const facets = useFacetNames(params);
   const search = useMemo(() => readSearch(params, facets), [params, facets]);
-  const run = useRun(search);
+  const setColumns = useCallback(
+    (columns: Search["columns"]) => go(writeSearch({ ...search, columns }), { replace: true }),
+    [go, search],
+  );
+  const columns = useColumns(search.columns, setColumns);
+  const farColumns = useMemo(() => farFields(columns.shown, facets), [columns.shown, facets]);
+  const run = useRun(search, farColumns);
+  const cells = useCells(run.found, farColumns);
   const copy = useCopy();
   const bar = useRef<QueryBarHandle>(null);
   const list = useRef<ListHandle>(null);
@@ -134,6 +148,29 @@ export function Explorer({
     [search.query, run.again, show],
   );
 
+  const find = useFind(events, columns.shown, cells.far);
+  const findBar = useRef<{ readonly focus: () => void }>(null);
+  const goTo = useCallback(
+    (index: number) => {
+      list.current?.show(index);
+      if (search.open) open(index);
+      else setCursor(index);
+    },
+    [search.open, open],
+  );
+  const picked = usePicked();
+  const [comparing, setComparing] = useState<Pair>();
+  const pick = useCallback(
+    (index: number) => {
+      const event = events[index];
+      if (!event) return;
+      setCursor(index);
+      picked.toggle(event);
+    },
+    [events, picked.toggle],
+  );
+  const backToList = useCallback(() => list.current?.focus(), []);
+
   useKeys({
     "/": (event) => {
       event.preventDefault();
@@ -144,6 +181,13 @@ export function Explorer({
       setTimeOpen(true);
     },
     r: () => run.again(),
+    x: () => pick(Math.max(cursor, 0)),
+    "=": () => setComparing(picked.pair),
+    f: (event) => {
+      event.preventDefault();
+      find.open();
+      findBar.current?.focus();
+    },
     j: () => step(1),
     k: () => step(-1),
     // With the focus in the list these are its own.
@@ -153,6 +197,8 @@ export function Explorer({
     ArrowUp: (event) => fromBody(event, () => step(-1)),
     Escape: () => {
       if (search.open) close();
+      else if (find.text !== undefined) find.close();
+      else if (picked.events.length > 0) picked.clear();
     },
   });
 
@@ -200,163 +246,224 @@ export function Explorer({
   const faultId = useId();
   const ways = useMemo(() => waysOut(search, show), [search, show]);
   // A query that was not run found none of the rows.
-  const words = useMemo(() => (fault ? [] : queryWords(search.query)), [fault, search.query]);
+  const marks = useMemo(
+    () => ({ words: fault ? [] : queryWords(search.query), part: find.text ?? "" }),
+    [fault, search.query, find.text],
+  );
+  const fieldActions = useMemo(
+    () => ({
+      hasColumn: columns.has,
+      full: columns.full,
+      addColumn: columns.add,
+      removeColumn: columns.remove,
+      openBreakdown: setBreakdown,
+    }),
+    [columns],
+  );
+  const [columnsOpen, setColumnsOpen] = useState(false);
+  const columnsSlot = (
+    <ColumnsSlot
+      columns={columns}
+      search={search}
+      run={run}
+      facets={facets}
+      open={columnsOpen}
+      onOpenChange={setColumnsOpen}
+      onDensity={(density) => show({ density }, { replace: true })}
+    />
+  );
   return (
-    <main className="flex min-h-0 flex-1 flex-col">
-      <h1 className="sr-only">Explore</h1>
-      <div
-        inert={covered}
-        role="search"
-        className={`flex flex-none flex-wrap items-center gap-2 bg-surface px-4 pt-2 wide:flex-nowrap wide:px-3 ${bare ? "border-b border-line pb-2" : ""}`}
-      >
-        <QueryBar
-          ref={bar}
-          applied={search.query}
-          fault={fault}
-          faultId={faultId}
-          facets={facets}
-          onApply={apply}
-          onLeave={() => list.current?.focus()}
-        />
-        <TimePicker
-          from={search.from}
-          until={search.until}
-          found={run.found}
-          outdated={run.outdated}
-          open={timeOpen}
-          onOpenChange={setTimeOpen}
-          onChange={(from, until) => show({ from, until })}
-        />
-        {narrow && (
-          <>
-            <FiltersButton
-              count={search.filters.length}
-              open={fieldsOpen}
-              onOpen={() => setFieldsOpen(true)}
-            />
-            <Menu
-              label="More"
-              align="end"
-              items={[
-                panelItems(setPanel),
-                [
-                  {
-                    label: "Copy the address of this view",
-                    icon: "link",
-                    onSelect: () => copy(location.href, "the link"),
-                  },
-                ],
-              ]}
-              trigger={{
-                className: `${buttonClass("plain", "large", true)} ml-auto`,
-                "aria-label": "More",
-                children: <Icon name="dots" />,
-              }}
-            />
-          </>
-        )}
-      </div>
-      <FilterChips
-        covered={covered}
-        filters={search.filters}
-        unknown={search.unknown}
-        onChange={setFilters}
-        onUnknown={(unknown) => show({ unknown })}
-        arrival={search}
-        onArrival={show}
-        facets={facets}
-        actions={<SearchActions search={search} facets={facets} onPanel={setPanel} />}
-      />
-      <SearchPanel
-        panel={panel}
-        search={search}
-        facets={facets}
-        run={run}
-        total={total}
-        onSearch={showWhole}
-        onClose={() => setPanel(undefined)}
-      />
-      <div
-        className="group relative grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)] wide:grid-cols-[auto_minmax(0,1fr)] dock:data-open:grid-cols-[auto_minmax(0,1fr)_var(--drawer)]"
-        data-open={search.open ? "" : undefined}
-      >
-        <FieldsSlot
-          sidebar={sidebar}
-          total={total}
-          covered={covered}
-          open={fieldsOpen}
-          onClose={() => setFieldsOpen(false)}
-          addFilter={
-            <AddFilter
-              facets={facets}
-              onAdd={(filter) => setFilters(replaceFilter(search.filters, undefined, filter))}
-            />
-          }
-        />
-        <StatisticsSlot
-          field={breakdown}
-          sidebar={sidebar}
-          splitFields={splitFields}
-          onSplit={(split) => show({ split }, { replace: true })}
-          onClose={() => setBreakdown(undefined)}
-        />
-        <section
+    <FieldActionsContext value={fieldActions}>
+      <main className="flex min-h-0 flex-1 flex-col">
+        <h1 className="sr-only">Explore</h1>
+        <div
           inert={covered}
-          aria-label="Results"
-          className="relative flex min-h-0 min-w-0 flex-col bg-surface"
+          role="search"
+          className={`flex flex-none flex-wrap items-center gap-2 bg-surface px-4 pt-2 wide:flex-nowrap wide:px-3 ${bare ? "border-b border-line pb-2" : ""}`}
         >
-          <StatusStrip
-            run={run}
-            fields={<ShowFields prefs={prefs} />}
+          <QueryBar
+            ref={bar}
+            applied={search.query}
             fault={fault}
             faultId={faultId}
-            waysOut={ways}
+            facets={facets}
+            onApply={apply}
+            onLeave={() => list.current?.focus()}
+          />
+          <TimePicker
+            from={search.from}
+            until={search.until}
+            found={run.found}
+            outdated={run.outdated}
+            open={timeOpen}
+            onOpenChange={setTimeOpen}
+            onChange={(from, until) => show({ from, until })}
+          />
+          {narrow && (
+            <>
+              <FiltersButton
+                count={search.filters.length}
+                open={fieldsOpen}
+                onOpen={() => setFieldsOpen(true)}
+              />
+              <Menu
+                label="More"
+                align="end"
+                items={[
+                  panelItems(setPanel),
+                  [
+                    { label: "Columns and rows", icon: "list", onSelect: () => setColumnsOpen(true) },
+                    { label: "Find in results", icon: "search", onSelect: find.open },
+                  ],
+                  [
+                    {
+                      label: "Copy the address of this view",
+                      icon: "link",
+                      onSelect: () => copy(location.href, "the link"),
+                    },
+                  ],
+                ]}
+                trigger={{
+                  className: `${buttonClass("plain", "large", true)} ml-auto`,
+                  "aria-label": "More",
+                  children: <Icon name="dots" />,
+                }}
+              />
+            </>
+          )}
+        </div>
+        <FilterChips
+          covered={covered}
+          filters={search.filters}
+          unknown={search.unknown}
+          onChange={setFilters}
+          onUnknown={(unknown) => show({ unknown })}
+          arrival={search}
+          onArrival={show}
+          facets={facets}
+          actions={<SearchActions search={search} facets={facets} onPanel={setPanel} />}
+        />
+        <SearchPanel
+          panel={panel}
+          search={search}
+          facets={facets}
+          run={run}
+          total={total}
+          onSearch={showWhole}
+          onClose={() => setPanel(undefined)}
+        />
+        <div
+          className="group relative grid min-h-0 flex-1 grid-cols-[minmax(0,1fr)] grid-rows-[minmax(0,1fr)] wide:grid-cols-[auto_minmax(0,1fr)] dock:data-open:grid-cols-[auto_minmax(0,1fr)_var(--drawer)]"
+          data-open={search.open ? "" : undefined}
+        >
+          <FieldsSlot
+            sidebar={sidebar}
             total={total}
-            newer={newer}
-            legend={
-              <LegendPart
-                box={histogram}
-                search={search}
-                fields={splitFields}
-                shown={histogramShown}
-                onShown={setHistogramShown}
-                onSplit={(split) => show({ split }, { replace: true })}
-                onAction={onAction}
-                failed={() => null}
+            covered={covered}
+            open={fieldsOpen}
+            onClose={() => setFieldsOpen(false)}
+            addFilter={
+              <AddFilter
+                facets={facets}
+                onAdd={(filter) => setFilters(replaceFilter(search.filters, undefined, filter))}
               />
             }
           />
-          {histogramShown && (
-            <HistogramBox run={run} box={histogram} busy={search.open !== undefined} onZoom={show} />
-          )}
-          <EventList
-            ref={list}
-            run={run}
-            search={search}
-            words={words}
-            cursor={cursor}
-            onMove={moveTo}
-            onOpen={open}
-            onAction={onAction}
-            onCopy={copy}
-            onFilters={setFilters}
-            onWindow={(from, until) => show({ from, until })}
-            faultInQuery={fault !== undefined}
-            ways={ways}
+          <StatisticsSlot
+            field={breakdown}
+            sidebar={sidebar}
+            splitFields={splitFields}
+            onSplit={(split) => show({ split }, { replace: true })}
+            onClose={() => setBreakdown(undefined)}
           />
-          <Footer run={run} />
-        </section>
-        {search.open &&
-          detail({
-            open: search.open,
-            listed: events[openIndex],
-            onClose: close,
-            onStep: openIndex < 0 ? undefined : step,
-            loaded: run.outdated || run.loadingMore ? undefined : events.length,
-            onAction,
-          })}
-      </div>
-    </main>
+          <section
+            inert={covered}
+            aria-label="Results"
+            className="relative flex min-h-0 min-w-0 flex-col bg-surface"
+          >
+            <StatusStrip
+              run={run}
+              fields={<ShowFields prefs={prefs} />}
+              fault={fault}
+              faultId={faultId}
+              waysOut={ways}
+              total={total}
+              newer={newer}
+              legend={
+                <>
+                  <LegendPart
+                    box={histogram}
+                    search={search}
+                    fields={splitFields}
+                    shown={histogramShown}
+                    onShown={setHistogramShown}
+                    onSplit={(split) => show({ split }, { replace: true })}
+                    onAction={onAction}
+                    failed={() => null}
+                  />
+                  {columnsSlot}
+                </>
+              }
+            />
+            {histogramShown && (
+              <HistogramBox run={run} box={histogram} busy={search.open !== undefined} onZoom={show} />
+            )}
+            <EventList
+              ref={list}
+              run={run}
+              search={search}
+              marks={marks}
+              covered={find.text !== undefined || picked.events.length > 0}
+              columns={columns}
+              facets={facets}
+              far={cells.far}
+              onView={cells.setView}
+              isPicked={picked.has}
+              onPick={pick}
+              onBreakdown={setBreakdown}
+              cursor={cursor}
+              onMove={moveTo}
+              onOpen={open}
+              onAction={onAction}
+              onCopy={copy}
+              onFilters={setFilters}
+              onWindow={(from, until) => show({ from, until })}
+              faultInQuery={fault !== undefined}
+              ways={ways}
+            />
+            <ListBars
+              run={run}
+              cells={cells}
+              picked={picked}
+              find={find}
+              findBar={findBar}
+              cursor={cursor}
+              onGo={goTo}
+              onCompare={() => setComparing(picked.pair)}
+              onLeave={backToList}
+            />
+            <Footer run={run} />
+          </section>
+          {search.open &&
+            detail({
+              open: search.open,
+              listed: events[openIndex],
+              onClose: close,
+              onStep: openIndex < 0 ? undefined : step,
+              loaded: run.outdated || run.loadingMore ? undefined : events.length,
+              onAction,
+            })}
+        </div>
+        <CompareSlot
+          pair={comparing}
+          onCopy={copy}
+          onClose={() => {
+            setComparing(undefined);
+            backToList();
+          }}
+        />
+      </main>
+    </FieldActionsContext>
   );
 }
 

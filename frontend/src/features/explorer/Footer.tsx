@@ -7,6 +7,8 @@ const hints: readonly [string, readonly string[]][] = [
   ["move", ["j", "k"]],
   ["open", ["Enter"]],
   ["search", ["/"]],
+  ["find", ["f"]],
+  ["select", ["x"]],
   ["time", ["d"]],
   ["close", ["Esc"]],
   ["all keys", ["?"]],

@@ -1,5 +1,5 @@
 import { ApiError, codesOf, mayHelp } from "#/lib/http.ts";
-import type { Filter, Search } from "#/lib/search.ts";
+import type { Density, Filter, Search } from "#/lib/search.ts";
 import { rangeText } from "#/lib/time.ts";
 import { Blank } from "#/ui/blank.tsx";
 import { Button, Note, Skeleton } from "#/ui/controls.tsx";
@@ -17,29 +17,37 @@ const widths: readonly (readonly [string, string, string])[] = [
   ["90%", "72%", "52%"],
 ];
 
+const skeletonHeights: Readonly<Record<Density, string>> = {
+  dense: "wide:h-6",
+  normal: "wide:h-7",
+  roomy: "wide:h-9",
+};
+
 /** Rows of the height and columns that the real ones will have. */
-export function LoadingRows({ narrow }: { narrow: boolean }) {
+export function LoadingRows({
+  narrow,
+  columns,
+  density,
+}: {
+  narrow: boolean;
+  columns: number;
+  density: Density;
+}) {
   return (
     <div role="row" className="contents">
       <div role="gridcell" aria-label="Searching" className="contents">
         {Array.from({ length: narrow ? 12 : 24 }, (_, index) => {
-          const [type, source, summary] = widths[index % widths.length] ?? ["80%", "70%", "60%"];
+          const row = widths[index % widths.length] ?? ["80%", "70%", "60%"];
           return (
             <div
               // biome-ignore lint/suspicious/noArrayIndexKey: the rows are alike
               key={index}
-              className="grid h-14 grid-cols-[84px_52px_minmax(0,1fr)] items-center gap-x-2 px-4 hairline wide:h-7 wide:grid-cols-(--list-columns) wide:px-3"
+              className={`grid h-14 grid-cols-[84px_52px_minmax(0,1fr)] items-center gap-x-2 px-4 hairline wide:grid-cols-(--list-columns) wide:px-3 ${skeletonHeights[density]}`}
             >
-              <Skeleton width="84px" />
-              <Skeleton width="44px" />
-              <Skeleton width={type} />
-              {!narrow && (
-                <>
-                  <Skeleton width={source} />
-                  <Skeleton width="80%" />
-                  <Skeleton width={summary} />
-                </>
-              )}
+              {Array.from({ length: narrow ? 3 : columns }, (_, column) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: as above
+                <Skeleton key={column} width={column < 2 ? "70%" : (row[column % row.length] ?? "80%")} />
+              ))}
             </div>
           );
         })}

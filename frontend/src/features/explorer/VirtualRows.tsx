@@ -1,5 +1,7 @@
 import type { VirtualItem } from "@tanstack/react-virtual";
-import { type CellName, EventRow, type RowProps } from "./EventRow.tsx";
+import type { Event } from "#/api/oriel.gen.ts";
+import type { Field } from "#/lib/search.ts";
+import { EventRow, type RowProps } from "./EventRow.tsx";
 import { ListEnd } from "./ListEnd.tsx";
 import type { Row } from "./rows.ts";
 import type { HoveredCell } from "./useHoveredCell.ts";
@@ -12,16 +14,20 @@ interface VirtualRowsProps {
   readonly run: Run;
   readonly found: Found;
   readonly cursor: number;
-  readonly active: CellName | undefined;
+  readonly active: Field | undefined;
   readonly hovered: HoveredCell | undefined;
   /** What every row gets alike. */
-  readonly shared: Pick<RowProps, "zone" | "fits" | "words" | "onAction" | "onCopy">;
+  readonly shared: Pick<
+    RowProps,
+    "zone" | "columns" | "far" | "fits" | "marks" | "narrow" | "onAction" | "onCopy"
+  >;
+  readonly isPicked: (event: Event) => boolean;
 }
 
 /** The rows in sight, each at its place in the height of all. */
 export function VirtualRows({ items, height, rows, ...rest }: VirtualRowsProps) {
   return (
-    <div role="rowgroup" className="absolute inset-x-0 top-0" style={{ height }}>
+    <div role="rowgroup" className="absolute inset-x-0 top-0 wide:min-w-(--list-least)" style={{ height }}>
       {items.map((item) => {
         const row = rows[item.index];
         return (
@@ -66,6 +72,7 @@ function ResultRow({
   active,
   hovered,
   shared,
+  isPicked,
 }: { index: number } & Omit<VirtualRowsProps, "items" | "height" | "rows" | "run">) {
   const event = found.events[index];
   if (!event) return null;
@@ -77,6 +84,7 @@ function ResultRow({
       index={index}
       id={`event-${index}`}
       current={current}
+      picked={isPicked(event)}
       hovered={hovered?.index === index ? hovered.field : undefined}
       active={current ? active : undefined}
     />

@@ -1,12 +1,20 @@
 import type { ValueAction } from "#/lib/search.ts";
 
-/** What a key asks of the list; the page's own keys (j, k, Esc, …) are not among them. */
+/** What a key asks of the list; the page's own keys (j, k, x, f, Esc, …) are not among them. */
 export type ListCommand =
   | { readonly do: "move"; readonly to: number }
   | { readonly do: "column"; readonly to: number | undefined }
   | { readonly do: "open" }
+  | { readonly do: "act"; readonly action: ValueAction }
+  | CellCommand;
+
+/** What needs a cell. */
+export type CellCommand =
   | { readonly do: "copy" }
-  | { readonly do: "act"; readonly action: ValueAction };
+  | { readonly do: "breakdown" }
+  | { readonly do: "remove" }
+  | { readonly do: "shift"; readonly by: 1 | -1 }
+  | { readonly do: "widen"; readonly by: number };
 
 interface Place {
   readonly cursor: number;
@@ -18,8 +26,18 @@ interface Place {
 }
 
 const actions: Readonly<Record<string, ValueAction>> = { "+": "include", "-": "exclude", o: "only" };
+/** Pixels that a key makes a column wider. */
+const widening = 24;
 
-export function listCommand(key: string, place: Place): ListCommand | undefined {
+const cellKeys: Readonly<Record<string, CellCommand>> = {
+  c: { do: "copy" },
+  b: { do: "breakdown" },
+  Delete: { do: "remove" },
+  "<": { do: "widen", by: -widening },
+  ">": { do: "widen", by: widening },
+};
+
+export function listCommand(key: string, place: Place, shift = false): ListCommand | undefined {
   const { cursor, count, page, column, columns } = place;
   switch (key) {
     case "ArrowDown":
@@ -35,14 +53,15 @@ export function listCommand(key: string, place: Place): ListCommand | undefined 
     case "End":
       return { do: "move", to: count - 1 };
     case "ArrowRight":
+      if (shift) return { do: "shift", by: 1 };
       return { do: "column", to: Math.min((column ?? -1) + 1, columns - 1) };
     case "ArrowLeft":
+      if (shift) return { do: "shift", by: -1 };
       return { do: "column", to: column === undefined || column === 0 ? undefined : column - 1 };
     case "Enter":
       return { do: "open" };
-    case "c":
-      return { do: "copy" };
     default:
+      if (Object.hasOwn(cellKeys, key)) return cellKeys[key];
       return Object.hasOwn(actions, key) ? { do: "act", action: actions[key] ?? "include" } : undefined;
   }
 }

@@ -73,8 +73,18 @@ describe("keys", () => {
       ["include", "exclude", "only"].map((action) => ({ do: "act", action })),
     );
   });
+  test("act on a cell's column", () => {
+    expect(to("b")).toEqual({ do: "breakdown" });
+    expect(to("Delete")).toEqual({ do: "remove" });
+    expect([to("<"), to(">")]).toEqual([
+      { do: "widen", by: -24 },
+      { do: "widen", by: 24 },
+    ]);
+    expect(listCommand("ArrowLeft", { ...place, column: 3 }, true)).toEqual({ do: "shift", by: -1 });
+    expect(listCommand("ArrowRight", { ...place, column: 3 }, true)).toEqual({ do: "shift", by: 1 });
+  });
   test("leave all other keys to the page", () => {
-    for (const key of ["j", "x", "Tab", "Escape", "constructor", "__proto__"])
+    for (const key of ["j", "x", "f", "Tab", "Escape", "constructor", "__proto__"])
       expect(to(key)).toBeUndefined();
   });
 });

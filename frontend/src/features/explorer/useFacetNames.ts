@@ -11,7 +11,7 @@ const facetName = /^[a-z][a-z0-9_-]{0,39}$/;
  * a search does not first show all that it filters out.
  */
 export function useFacetNames(params: Params): readonly Field[] {
-  const candidates = Object.keys(params)
+  const candidates = [...Object.keys(params), ...columnNames(params.cols?.[0])]
     .map((key) => (key.endsWith("!") ? key.slice(0, -1) : key))
     .filter((name) => facetName.test(name) && !own.has(name));
   const { data, error } = useQuery({
@@ -33,6 +33,10 @@ export function useFacetNames(params: Params): readonly Field[] {
   }, [data, error, guessed]);
 }
 
+function columnNames(cols = ""): string[] {
+  return cols.split(",").map((column) => column.replace(/:\d+$/, ""));
+}
+
 /** Names that are something else, whatever the installation configures. */
 const own = new Set([
   ...[
@@ -51,4 +55,6 @@ const own = new Set([
     "off",
   ],
   ...["pin", "type", "source", "subject", "severity", "data", ...usualFacets],
+  // Of columns and the language.
+  ...["summary", "id", "trace", "datacontenttype", "dataschema"],
 ]);

@@ -1,5 +1,6 @@
 import { type RefObject, useEffect, useState } from "react";
-import { type Field, fields } from "#/lib/search.ts";
+import type { Field } from "#/lib/search.ts";
+import { isPlainColumn } from "./columns.ts";
 
 export interface HoveredCell {
   readonly index: number;
@@ -40,8 +41,7 @@ export function useHoveredCell(list: RefObject<HTMLElement | null>): HoveredCell
 }
 
 function cellOf(target: Element): HoveredCell | undefined {
-  const name = target.closest("[data-field]")?.getAttribute("data-field");
+  const field = target.closest("[data-field]")?.getAttribute("data-field");
   const index = target.closest("[data-index]")?.getAttribute("data-index");
-  const field = fields.find((known) => known === name);
-  return field && index ? { index: Number(index), field } : undefined;
+  return field && index && !isPlainColumn(field) ? { index: Number(index), field } : undefined;
 }

@@ -7,9 +7,16 @@ import {
   useQueryClient,
 } from "@tanstack/react-query";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { createSnapshot, type Event, type EventPage, listEvents, type Snapshot } from "#/api/oriel.gen.ts";
+import {
+  createSnapshot,
+  type Event,
+  type EventPage,
+  type ListEventsParams,
+  listEvents,
+  type Snapshot,
+} from "#/api/oriel.gen.ts";
 import { mayHelp } from "#/lib/http.ts";
-import { listParams, type Search, windowParams } from "#/lib/search.ts";
+import { type Field, listParams, type Search, windowParams } from "#/lib/search.ts";
 
 const pageSize = 100;
 /** The server bounds how far it looks for one page. So many empty ones in a row are read unasked. */
@@ -26,11 +33,19 @@ export interface Taken {
 
 interface Page extends Taken {
   readonly page: EventPage;
+  /** How it was asked for, so that more columns of it can be. */
+  readonly request: ListEventsParams;
+  /** The columns that its events have. */
+  readonly columns: readonly Field[];
 }
+
+/** A page as far as its columns go. */
+export type FoundPage = Pick<Page, "request" | "columns"> & { readonly events: readonly Event[] };
 
 /** What one run of a search has found so far; it never changes under the eye but by paging on. */
 export interface Found {
   readonly events: readonly Event[];
+  readonly pages: readonly FoundPage[];
   /** The window as absolute bounds. */
   readonly from: string;
   readonly until: string | undefined;
@@ -71,9 +86,10 @@ const runKey = ["explorer", "run"] as const;
 
 /**
  * Runs a search on a snapshot: absolute bounds and what was stored then, for all pages. `again`
- * takes a new one. Rows of the last search that succeeded stay until the next has an answer.
+ * takes a new one. Rows of the last search that succeeded stay until the next has an answer. `columns`
+ * are those that pages are read with; other ones make no other run.
  */
-export function useRun(search: Search): Run {
+export function useRun(search: Search, columns: readonly Field[] = []): Run {
   const client = useQueryClient();
   const [run, setRun] = useState(() => client.getQueryData<number>(runKey) ?? 0);
   const bounds = windowParams(search);
@@ -93,11 +109,10 @@ export function useRun(search: Search): Run {
       const takenAt = pageParam?.takenAt ?? new Date().toISOString();
       if (!pageParam) client.setQueryData<Taken>(takenKey, { snapshot, takenAt });
       const token = pageParam && { pageToken: pageParam.token };
-      const page = await listEvents(
-        { ...filter, snapshot: snapshot.snapshot, pageSize, ...token },
-        { signal },
-      );
-      return { page, snapshot, takenAt };
+      const request = { ...filter, snapshot: snapshot.snapshot, pageSize, ...token };
+      const asked = columns.length > 0 && { columns: [...columns] };
+      const page = await listEvents({ ...request, ...asked }, { signal });
+      return { page, snapshot, takenAt, request, columns };
     },
     getNextPageParam: ({ page, snapshot, takenAt }) =>
       page.nextPageToken ? { snapshot, takenAt, token: page.nextPageToken } : undefined,
@@ -153,6 +168,7 @@ function collect(pages: readonly Page[]): Found | undefined {
   const vain = pages.length - 1 - pages.findLastIndex(({ page }) => page.events.length > 0);
   return {
     events: pages.flatMap(({ page }) => page.events),
+    pages: pages.map(({ page, request, columns }) => ({ events: page.events, request, columns })),
     from: first.snapshot.from,
     until: first.snapshot.until,
     takenAt: first.takenAt,

@@ -1,5 +1,6 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { type Ref, type RefObject, useEffect, useImperativeHandle } from "react";
+import type { Density } from "#/lib/search.ts";
 import type { Rows } from "./rows.ts";
 
 export interface ListHandle {
@@ -10,17 +11,21 @@ export interface ListHandle {
   readonly show: (index: number) => void;
 }
 
+/** Of the head and of the rules between days. */
 const rowHeight = 28;
 const touchRowHeight = 56;
+/** What floats over the end of the list, and a row. */
+const coveredHeight = 76;
+const densityHeights: Readonly<Record<Density, number>> = { dense: 24, normal: 28, roomy: 36 };
 
 /** The rows in sight of a list whose rows have fixed heights, under a head of one row. */
 export function useVirtualRows(
   ref: Ref<ListHandle>,
   scroller: RefObject<HTMLElement | null>,
   { rows, rowOf }: Rows,
-  narrow: boolean,
+  { narrow, density, covered }: { narrow: boolean; density: Density; covered: boolean },
 ) {
-  const eventHeight = narrow ? touchRowHeight : rowHeight;
+  const eventHeight = narrow ? touchRowHeight : densityHeights[density];
   const headHeight = narrow ? 0 : rowHeight;
   const virtual = useVirtualizer({
     count: rows.length,
@@ -29,6 +34,7 @@ export function useVirtualRows(
     overscan: 12,
     paddingStart: headHeight,
     scrollPaddingStart: headHeight,
+    scrollPaddingEnd: covered ? coveredHeight : 0,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: sizes follow the layout
   useEffect(() => virtual.measure(), [eventHeight, rows, virtual]);
