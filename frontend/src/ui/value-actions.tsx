@@ -24,7 +24,12 @@ export function useFieldItems(field: Field): readonly MenuItem[] {
   if (!actions) return [];
   const column: MenuItem = actions.hasColumn(field)
     ? { label: "Remove column", icon: "close", onSelect: () => actions.removeColumn(field) }
-    : { label: "Add column", icon: "panel", onSelect: () => actions.addColumn(field) };
+    : {
+        label: "Add column",
+        icon: "panel",
+        ...(actions.full && { hint: "the list is full" }),
+        onSelect: () => actions.addColumn(field),
+      };
   return [
     column,
     { label: "Open breakdown", icon: "bars", key: "b", onSelect: () => actions.openBreakdown(field) },

@@ -110,7 +110,7 @@ export function Attributes({ detail, onAction }: { detail: EventDetail; onAction
   const { event } = detail;
   return (
     <Pairs touch>
-      <Pair name="id" value={event.id} />
+      <Pair name="id" value={event.id} field="id" onAction={onAction} />
       <Pair name="source" value={event.source} field="source" onAction={onAction} />
       <Pair name="type" value={event.type} field="type" onAction={onAction} />
       <Pair name="subject" value={event.subject} field="subject" onAction={onAction} />
@@ -129,9 +129,9 @@ export function Attributes({ detail, onAction }: { detail: EventDetail; onAction
         onAction={onAction}
         unset={unknownSeverity(detail)}
       />
-      <Pair name="dataschema" value={detail.dataSchema} />
+      <Pair name="dataschema" value={detail.dataSchema} field="dataschema" onAction={onAction} />
       {event.tags.length > 0 && <Pair name="tags" value={event.tags.join(", ")} />}
-      {detail.traceId && <Pair name="trace id" value={detail.traceId} />}
+      {detail.traceId && <Pair name="trace id" value={detail.traceId} field="trace" onAction={onAction} />}
     </Pairs>
   );
 }
@@ -175,13 +175,19 @@ export function Times({ event }: { event: EventDetail["event"] }) {
   );
 }
 
-export function Extensions({ extensions }: { extensions: EventDetail["extensions"] }) {
+export function Extensions({
+  extensions,
+  onAction,
+}: {
+  extensions: EventDetail["extensions"];
+  onAction: OnValueAction;
+}) {
   const entries = Object.entries(extensions);
   if (entries.length === 0) return <p className="t-12 text-ink-3">None.</p>;
   return (
     <Pairs>
       {entries.map(([name, extension]) => (
-        <Pair key={name} name={name} value={extension.value}>
+        <Pair key={name} name={name} value={extension.value} field={`ext.${name}`} onAction={onAction}>
           <ExtensionType extension={extension} />
         </Pair>
       ))}

@@ -190,7 +190,7 @@ function Body({ open, detail, onAction }: { open: OpenEvent; detail: EventDetail
       </Section>
       {extensions && (
         <Section heading="Extensions">
-          <Extensions extensions={detail.extensions} />
+          <Extensions extensions={detail.extensions} onAction={onAction} />
         </Section>
       )}
       <section aria-label="Data" className="border-b border-line">

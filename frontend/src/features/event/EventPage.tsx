@@ -115,7 +115,7 @@ export function EventPage({ open }: { open: OpenEvent }) {
               <Panel heading="Attributes">
                 <Attributes detail={detail} onAction={onAction} />
                 <h3 className="mt-3 mb-0.5 t-12 font-semibold text-ink-2">Extensions</h3>
-                <Extensions extensions={detail.extensions} />
+                <Extensions extensions={detail.extensions} onAction={onAction} />
               </Panel>
               <Panel heading="Position">
                 <Position detail={detail} />

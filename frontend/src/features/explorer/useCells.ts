@@ -1,21 +1,16 @@
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
 import { type ColumnValue, type Event, listEvents } from "#/api/oriel.gen.ts";
 import type { Field } from "#/lib/search.ts";
-import type { FarCells } from "./cells.ts";
+import type { FarCells, Missing } from "./cells.ts";
 import { type Found, type FoundPage, kept } from "./useRun.ts";
 
-/** The values of some columns by event. */
-interface Values {
-  readonly columns: readonly Field[];
-  readonly of: ReadonlyMap<string, readonly ColumnValue[] | undefined>;
-}
+/** The values of one column by event; undefined of events whose data were too much to read. */
+type Values = ReadonlyMap<string, ColumnValue | undefined>;
 
 const keyOf = ({ name, occurredAt }: Event) => `${occurredAt} ${name}`;
 
-function valuesOf(columns: readonly Field[], events: readonly Event[]): Values {
-  return { columns, of: new Map(events.map((event) => [keyOf(event), event.columns])) };
-}
+const queryKeyOf = (page: FoundPage, column: Field) => ["event-columns", page.request, column];
 
 /** The pages that some rows in view belong to. */
 export interface InView {
@@ -37,14 +32,14 @@ export function useCells(found: Found | undefined, columns: readonly Field[]) {
   }, []);
   const pages = found?.pages ?? noPages;
   const wanted = useMemo(() => missingOf(pages, columns, view), [pages, columns, view]);
+  const client = useQueryClient();
   const answers = useQueries({
-    queries: wanted.map(({ page, missing, inView }) => ({
-      queryKey: ["event-columns", page.request, missing],
-      queryFn: async ({ signal }: { signal: AbortSignal }) => {
-        const answer = await listEvents({ ...page.request, columns: [...missing] }, { signal });
-        return valuesOf(missing, answer.events);
+    queries: wanted.map(({ page, column }) => ({
+      queryKey: queryKeyOf(page, column),
+      queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Values> => {
+        const answer = await listEvents({ ...page.request, columns: [column] }, { signal });
+        return new Map(answer.events.map((event) => [keyOf(event), event.columns?.[0]]));
       },
-      enabled: inView,
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: kept,
     })),
@@ -58,10 +53,14 @@ export function useCells(found: Found | undefined, columns: readonly Field[]) {
     }),
   });
   const { values, failed, error, again } = answers;
-  const far = useMemo(
-    () => reader(pages, columns, wanted, values, failed),
-    [pages, columns, wanted, values, failed],
-  );
+  const far = useMemo(() => {
+    const later = new Map<FoundPage, Map<Field, Values | Missing>>();
+    for (const [index, { page, column }] of wanted.entries()) {
+      const ofPage = later.get(page) ?? new Map<Field, Values | Missing>();
+      later.set(page, ofPage.set(column, values[index] ?? (failed[index] ? "failed" : "waiting")));
+    }
+    return reader(pages, columns, later, (page, column) => client.getQueryData(queryKeyOf(page, column)));
+  }, [pages, columns, wanted, values, failed, client]);
   return { far, error, again, setView };
 }
 
@@ -69,18 +68,18 @@ const noPages: readonly FoundPage[] = [];
 
 interface Wanted {
   readonly page: FoundPage;
-  readonly missing: readonly Field[];
-  readonly inView: boolean;
+  readonly column: Field;
 }
 
+/** What pages in view lack. */
 function missingOf(pages: readonly FoundPage[], columns: readonly Field[], view: InView): readonly Wanted[] {
   const wanted: Wanted[] = [];
   let start = 0;
   for (const page of pages) {
     const end = start + page.events.length;
-    const missing = columns.filter((column) => !page.columns.includes(column)).toSorted();
-    if (missing.length > 0 && end > start) {
-      wanted.push({ page, missing, inView: start <= view.last && end > view.first });
+    if (start <= view.last && end > view.first) {
+      const missing = columns.filter((column) => !page.columns.includes(column));
+      wanted.push(...missing.map((column) => ({ page, column })));
     }
     start = end;
   }
@@ -90,13 +89,18 @@ function missingOf(pages: readonly FoundPage[], columns: readonly Field[], view:
 function reader(
   pages: readonly FoundPage[],
   columns: readonly Field[],
-  wanted: readonly Wanted[],
-  values: readonly (Values | undefined)[],
-  failed: readonly boolean[],
+  later: Map<FoundPage, Map<Field, Values | Missing>>,
+  /** Of a page that is out of view: what was read of it before. */
+  earlier: (page: FoundPage, column: Field) => Values | undefined,
 ): FarCells {
-  const later = new Map(wanted.map(({ page }, index) => [page, index]));
   // Rows ask of the page that they are on; which one it is, is found once.
   let pageOf: Map<Event, FoundPage> | undefined;
+  const valuesOf = (page: FoundPage, field: Field): Values | Missing => {
+    const ofPage = later.get(page) ?? new Map<Field, Values | Missing>();
+    const known = ofPage.get(field) ?? earlier(page, field) ?? "waiting";
+    later.set(page, ofPage.set(field, known));
+    return known;
+  };
   return (event, field) => {
     if (!columns.includes(field)) return "unread";
     pageOf ??= new Map(pages.flatMap((page) => page.events.map((listed) => [listed, page] as const)));
@@ -104,11 +108,7 @@ function reader(
     if (!page) return "waiting";
     const at = page.columns.indexOf(field);
     if (at >= 0) return event.columns?.[at] ?? "unread";
-    const index = later.get(page) ?? -1;
-    const answer = values[index];
-    if (!answer) return failed[index] ? "failed" : "waiting";
-    const column = answer.columns.indexOf(field);
-    if (column < 0) return "waiting";
-    return answer.of.get(keyOf(event))?.[column] ?? "unread";
+    const values = valuesOf(page, field);
+    return typeof values === "string" ? values : (values.get(keyOf(event)) ?? "unread");
   };
 }

@@ -1,4 +1,4 @@
-import { type CSSProperties, useCallback, useMemo, useState } from "react";
+import { type CSSProperties, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import type { Column, Field, Search } from "#/lib/search.ts";
 import {
   asShown,
@@ -39,8 +39,13 @@ export function useColumns(
   const current = columns ?? usualColumns;
   /** Of the column whose edge is dragged; the address has it as it is let go. */
   const [dragged, setDragged] = useState<readonly Column[]>();
-  const [measure, setMeasured] = useState<() => ReadonlyMap<Field, number>>();
-  const setMeasure = useCallback((next: () => ReadonlyMap<Field, number>) => setMeasured(() => next), []);
+  const measure = useRef<() => ReadonlyMap<Field, number>>(() => new Map());
+  const setMeasure = useCallback((next: () => ReadonlyMap<Field, number>) => {
+    measure.current = next;
+  }, []);
+  // Not before the address has it, or the old width would be seen once more.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what the address has ends what was dragged
+  useEffect(() => setDragged(undefined), [columns]);
   const shown = dragged ?? current;
   const custom = dragged !== undefined || columns !== undefined;
 
@@ -51,10 +56,11 @@ export function useColumns(
   }, [custom, shown]);
 
   return useMemo(() => {
-    const frozen = () => (columns ? current : asShown(current, measure?.() ?? new Map()));
+    const frozen = () => (columns ? current : asShown(current, measure.current()));
     const change = (next: readonly Column[]) => {
-      setDragged(undefined);
-      onChange(kept(next));
+      const asked = kept(next);
+      if (asked === undefined && columns === undefined) setDragged(undefined);
+      else onChange(asked);
     };
     return {
       shown,
@@ -69,5 +75,5 @@ export function useColumns(
       resize: (field, width) => change(resizeColumn(dragged ?? frozen(), field, width)),
       reset: () => change(usualColumns),
     };
-  }, [shown, style, setMeasure, current, columns, dragged, measure, onChange]);
+  }, [shown, style, setMeasure, current, columns, dragged, onChange]);
 }

@@ -1,10 +1,11 @@
-import { type ReactNode, useId, useRef } from "react";
+import { type ReactNode, useContext, useId, useRef } from "react";
 import type { FieldList, FieldStatistics as Statistics } from "#/api/oriel.gen.ts";
 import type { Field } from "#/lib/search.ts";
 import { dateAndTime } from "#/lib/time.ts";
 import { Button } from "#/ui/controls.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import { useSheet } from "#/ui/sheet.tsx";
+import { FieldActionsContext } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { BoxFailed } from "../BoxFailed.tsx";
@@ -57,6 +58,7 @@ export function FieldStatistics({
           <span className="sr-only">Statistics of </span>
           <Visible text={field} />
         </h2>
+        <ColumnButton field={field} />
         {onSplit && (
           <Button look="ghost" size="small" title="Split the bars of the histogram by it" onClick={onSplit}>
             Split
@@ -98,6 +100,27 @@ export function FieldStatistics({
         />
       )}
     </div>
+  );
+}
+
+/** Makes the field a column of the list, or takes it away. */
+function ColumnButton({ field }: { field: Field }) {
+  const actions = useContext(FieldActionsContext);
+  if (!actions) return null;
+  const shown = actions.hasColumn(field);
+  return (
+    <Button
+      look="ghost"
+      size="small"
+      icon="panel"
+      aria-pressed={shown}
+      className={shown ? "text-accent!" : ""}
+      title={shown ? "Remove the column" : "Show it as a column of the list"}
+      unavailable={shown ? undefined : actions.full}
+      onClick={() => (shown ? actions.removeColumn(field) : actions.addColumn(field))}
+    >
+      Column
+    </Button>
   );
 }
 
