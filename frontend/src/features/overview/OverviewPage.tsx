@@ -8,11 +8,14 @@ import { Popover } from "#/ui/popover.tsx";
 import { useUrl } from "#/ui/url.ts";
 import { WindowChoices, windowName } from "#/ui/window-choices.tsx";
 import { useZone } from "#/ui/zone.tsx";
-import { changeText, errorsOf, numberText, shareText } from "./numbers.ts";
+import { Alerts } from "./Alerts.tsx";
+import { changeText, errorsOf, minuteBefore, numberText, shareText } from "./numbers.ts";
 import { Proof } from "./Panel.tsx";
+import { freshness, PipelinePanel, rateText } from "./PipelinePanel.tsx";
 import { Ranking } from "./Ranking.tsx";
 import { SeverityMix } from "./SeverityMix.tsx";
 import { type Overview, useOverview } from "./useOverview.ts";
+import { usePipeline } from "./usePipeline.ts";
 import { Volume } from "./Volume.tsx";
 
 const presets = ["-15m", "-1h", "-6h", "-24h", "-7d", "-30d"] as const;
@@ -69,22 +72,19 @@ export function OverviewPage() {
         </Note>
       )}
       <Figures overview={overview} />
-      <Volume box={overview.histogram} className="" />
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 wide:grid-cols-2">
-        <Ranking
-          heading="Busiest types"
-          field="type"
-          facets={overview.facets}
-          sparks={overview.types}
-          className=""
-        />
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 wide:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+        <Volume box={overview.histogram} />
+        <Alerts />
+      </div>
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 wide:grid-cols-3">
+        <Ranking heading="Busiest types" field="type" facets={overview.facets} sparks={overview.types} />
         <Ranking
           heading="Busiest sources"
           field="source"
           facets={overview.facets}
           sparks={overview.sources}
-          className=""
         />
+        <PipelinePanel />
       </div>
       <SeverityMix facets={overview.facets} />
     </main>
@@ -148,14 +148,16 @@ function Figures({ overview }: { overview: Overview }) {
   const comparable = earlier.data?.relation === "exact" && relation === "exact" && !earlier.outdated;
   const change = data && comparable ? changeText(data.total.value, earlier.data?.value ?? 0) : undefined;
   return (
-    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-3 border border-line bg-line wide:grid-cols-4">
+    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-3 border border-line bg-line wide:grid-cols-6">
       <Figure
         name="Events"
+        failed={histogram.error !== null}
         note={change && `${change} on the window before`}
         value={data && window && <Proof window={window}>{numberText(data.total.value, relation)}</Proof>}
       />
       <Figure
         name="Errors"
+        failed={histogram.error !== null}
         note={data && errors !== undefined && `${shareText(errors, data.total.value)} of all events`}
         value={
           errors !== undefined &&
@@ -166,16 +168,71 @@ function Figures({ overview }: { overview: Overview }) {
           )
         }
       />
+      <Now />
     </div>
   );
 }
 
-export function Figure({ name, value, note }: { name: string; value: ReactNode; note?: ReactNode }) {
+/** What is told of now, whatever the window. */
+function Now() {
+  const { data, error } = usePipeline();
+  const failed = error !== null;
+  const minute = data && minuteBefore(data.time);
+  return (
+    <>
+      <Figure
+        name="Ingest"
+        failed={failed}
+        note="stored per second, last minute"
+        value={
+          data &&
+          minute && (
+            <Proof window={minute.window} filters={minute.arrived} title="The events that were stored then">
+              {rateText(data.storedPerSecond)}
+            </Proof>
+          )
+        }
+      />
+      <Figure
+        name="Freshness"
+        failed={failed}
+        note="since the newest commit"
+        value={data && (freshness(data) ?? "—")}
+      />
+      <Figure
+        name="Lag"
+        failed={failed}
+        note={data?.lag === undefined ? "the broker does not say" : "records not accounted for"}
+        value={data && (data.lag === undefined ? "—" : numberText(data.lag, "exact"))}
+      />
+      <Figure
+        name="Dead letters"
+        failed={failed}
+        note={data && `${numberText(data.deadLettersRecent, "exact")} in the last 10 min`}
+        value={data && numberText(data.deadLettersDay, "exact")}
+      />
+    </>
+  );
+}
+
+function Figure({
+  name,
+  value,
+  note,
+  failed,
+}: {
+  name: string;
+  value: ReactNode;
+  note?: ReactNode;
+  failed: boolean;
+}) {
   return (
     <div className="grid min-h-20 content-center gap-0.5 bg-surface px-4 py-2">
       <span className="t-12 text-ink-2">{name}</span>
-      <span className="min-h-7 t-20 tabular-nums">{value || <Skeleton width="96px" />}</span>
-      <span className="min-h-4 cut t-11 text-ink-3">{note}</span>
+      <span className="flex min-h-7 items-center t-20 tabular-nums">
+        {value || (failed ? <span title="It could not be read.">—</span> : <Skeleton width="96px" />)}
+      </span>
+      <span className="min-h-4 cut t-11 text-ink-3">{value ? note : failed ? "not read" : ""}</span>
     </div>
   );
 }

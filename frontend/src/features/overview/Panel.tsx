@@ -11,21 +11,16 @@ export function Panel({
   heading,
   beside,
   tools,
-  className = "",
   children,
 }: {
   heading: string;
   /** What the numbers are of. */
   beside?: ReactNode;
   tools?: ReactNode;
-  className?: string;
   children: ReactNode;
 }) {
   return (
-    <section
-      aria-label={heading}
-      className={`flex min-w-0 flex-col rounded-3 border border-line bg-surface ${className}`}
-    >
+    <section aria-label={heading} className="flex min-w-0 flex-col rounded-3 border border-line bg-surface">
       <header className="flex min-h-10 flex-wrap items-center gap-2 border-b border-line px-4 py-1.5">
         <h2 className="t-13 font-semibold">{heading}</h2>
         <span className="min-w-0 flex-1 cut t-11 text-ink-3">{beside}</span>

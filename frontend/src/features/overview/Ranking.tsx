@@ -14,13 +14,11 @@ export function Ranking({
   field,
   facets,
   sparks,
-  className,
 }: {
   heading: string;
   field: "type" | "source";
   facets: Box<FacetList>;
   sparks: Box<Histogram>;
-  className: string;
 }) {
   const counts = facets.data?.facets.find((facet) => facet.field === field);
   const { window } = facets;
@@ -29,7 +27,6 @@ export function Ranking({
     <Panel
       heading={heading}
       beside={counts?.relation === "sampled" && `of a sample of ${numberText(counts.sample ?? 0, "exact")}`}
-      className={className}
     >
       <Shown box={facets} what={heading} height="h-56">
         {values.length === 0 && <p className="px-4 py-6 t-12 text-ink-2">No event in this window has one.</p>}

@@ -26,14 +26,13 @@ export function fillOf(level: string | undefined): string {
   return (level !== undefined && fills[level]) || none;
 }
 
-export function Volume({ box, className }: { box: Box<Histogram>; className: string }) {
+export function Volume({ box }: { box: Box<Histogram> }) {
   const { data, window } = box;
   const names = data?.split?.filter(isSeverity) ?? [];
   return (
     <Panel
       heading="Volume"
       beside={data && `per ${data.interval}, by severity`}
-      className={className}
       tools={
         <span className="flex flex-wrap gap-x-3 t-11 text-ink-2">
           {severities

@@ -102,3 +102,16 @@ export function sparkOf({ buckets, split }: Histogram, value: string): readonly 
   const index = split?.indexOf(value) ?? -1;
   return index < 0 ? undefined : buckets.map((bucket) => bucket.split?.[index] ?? 0);
 }
+
+const day = 86_400_000;
+
+/** What was stored in the minute before, of events up to a day old. */
+export function minuteBefore(time: string): { readonly window: Window; readonly arrived: Params } {
+  const end = Date.parse(time);
+  const ago = (ms: number) => new Date(end - ms).toISOString();
+  return {
+    // Clocks of producers run ahead a little.
+    window: { from: ago(day), until: ago(-day / 24) },
+    arrived: { arrivedFrom: [ago(60_000)], arrivedUntil: [ago(0)] },
+  };
+}

@@ -1,0 +1,111 @@
+import type { ReactNode } from "react";
+import type { Pipeline, PipelinePartition } from "#/api/oriel.gen.ts";
+import { dateAndTime, lag as lagText } from "#/lib/time.ts";
+import { Icon } from "#/ui/icons.tsx";
+import { useZone } from "#/ui/zone.tsx";
+import { numberText } from "./numbers.ts";
+import { Panel, Shown } from "./Panel.tsx";
+import { usePipeline } from "./usePipeline.ts";
+
+/** `0.6/s`, `356/s` */
+export function rateText(perSecond: number): string {
+  return `${perSecond < 10 ? Number(perSecond.toFixed(1)) : numberText(Math.round(perSecond), "exact")}/s`;
+}
+
+/** How long ago the newest records were stored, by the server's own clock. */
+export function freshness({ lastCommitTime, time }: Pipeline): string | undefined {
+  return lastCommitTime === undefined ? undefined : lagText(lastCommitTime, time);
+}
+
+function standing(partitions: readonly PipelinePartition[]): string {
+  const stuck = partitions.filter(({ state }) => state !== "running");
+  if (stuck.length > 0) {
+    const named = stuck.map(({ partition, state }) => `${partition} (${state})`).join(", ");
+    return `partition ${named} of ${partitions.length}`;
+  }
+  return partitions.length === 1 ? "1 partition runs" : `${partitions.length} partitions run`;
+}
+
+export function PipelinePanel() {
+  const box = usePipeline();
+  const zone = useZone();
+  const { data } = box;
+  return (
+    <Panel heading="Pipeline" beside={data && "now, whatever the window"}>
+      <Shown box={box} what="The pipeline" height="h-56">
+        {data && (
+          <ul className="py-1 t-12">
+            <Row
+              ok={data.partitions.every(({ state }) => state === "running")}
+              name={data.consumer}
+              about={data.partitions.length === 0 ? "nothing was stored yet" : standing(data.partitions)}
+            >
+              {data.lag === undefined ? (
+                <span title="The broker does not say how far the topic goes.">lag not known</span>
+              ) : (
+                `${numberText(data.lag, "exact")} behind`
+              )}
+            </Row>
+            <Row ok name="Ingest" about="stored in the last minute">
+              {rateText(data.storedPerSecond)}
+            </Row>
+            <Row ok name="Freshness" about="since the newest commit">
+              {data.lastCommitTime ? (
+                <time dateTime={data.lastCommitTime} title={dateAndTime(data.lastCommitTime, zone)}>
+                  {freshness(data)}
+                </time>
+              ) : (
+                "—"
+              )}
+            </Row>
+            <Row
+              ok={data.deadLettersRecent === 0}
+              name="Dead letters"
+              about={`${numberText(data.deadLettersRecent, "exact")} in the last 10 min`}
+            >
+              {numberText(data.deadLettersDay, "exact")} in 24 h
+            </Row>
+            {data.partitions.map((partition) => (
+              <Row
+                key={partition.partition}
+                ok={partition.state === "running"}
+                name={`Partition ${partition.partition}`}
+                about={partition.reason ?? partition.state}
+              >
+                <span className="mono-11" title="The first offset that is not accounted for">
+                  {partition.nextOffset}
+                  {partition.lag !== undefined &&
+                    partition.lag > 0 &&
+                    `, ${numberText(partition.lag, "exact")} behind`}
+                </span>
+              </Row>
+            ))}
+          </ul>
+        )}
+      </Shown>
+    </Panel>
+  );
+}
+
+function Row({
+  ok,
+  name,
+  about,
+  children,
+}: {
+  ok: boolean;
+  name: string;
+  about: string;
+  children: ReactNode;
+}) {
+  return (
+    <li className="flex min-h-10 items-center gap-2 px-4 wide:min-h-7">
+      <Icon name={ok ? "check" : "alert"} className={ok ? "text-accent" : "text-error"} />
+      <span className="flex-none">{name}</span>
+      <span className="min-w-0 flex-1 cut text-ink-3" title={about}>
+        {about}
+      </span>
+      <span className="flex-none tabular-nums">{children}</span>
+    </li>
+  );
+}
