@@ -4,7 +4,8 @@ import { drain } from "#/lib/slices.ts";
 import { findRows, nextMatch } from "./find.ts";
 
 const events = ["Straße", "Café", "x", "CAFE 2"].map(
-  (summary, index) => ({ summary, type: `t${index}`, facets: {}, tags: [] }) as unknown as Event,
+  (summary, index) =>
+    ({ summary, type: `t${index}`, facets: {}, tags: [], dataKind: "text" }) as unknown as Event,
 );
 const find = (text: string, fields = ["summary"]) =>
   drain(
@@ -26,6 +27,12 @@ test("only in columns that are shown", () => {
   expect(find("t2")).toEqual([]);
   expect(find("t2", ["summary", "type"])).toEqual([2]);
   expect(find("x", ["data.absent"])).toEqual([]);
+});
+
+test("of a summary what the row shows is found", () => {
+  const json = { ...events[0], summary: '{"index":77}', dataKind: "json" } as Event;
+  const work = (text: string) => drain(findRows([json], [{ field: "summary" }], () => "waiting", text));
+  expect(work("index 77")).toEqual([0]);
 });
 
 test("no text is found nowhere", () => expect(find("  ")).toEqual([]));

@@ -2,6 +2,7 @@
 import type { Event } from "#/api/oriel.gen.ts";
 import type { Column } from "#/lib/search.ts";
 import type { Slices } from "#/lib/slices.ts";
+import { summarise } from "#/lib/summary.ts";
 import { cellOf, copied, type FarCells } from "./cells.ts";
 
 /** As words are compared: without case and accents. */
@@ -28,12 +29,18 @@ export function* findRows(
   for (const [index, event] of events.entries()) {
     if (index % rowsAtOnce === rowsAtOnce - 1) yield;
     const has = columns.some(({ field }) => {
-      const value = copied(cellOf(event, field, far));
+      const value = field === "summary" ? summaryText(event) : copied(cellOf(event, field, far));
       return value !== undefined && folded(value).includes(wanted);
     });
     if (has) found.push(index);
   }
   return found;
+}
+
+/** The summary as the row shows it. */
+function summaryText(event: Event): string {
+  const { badge, parts } = summarise(event);
+  return [badge ?? "", ...parts.map(({ text }) => text)].join(" ");
 }
 
 /** The match after (or before) a row, going round at the ends; undefined where there is none. */
