@@ -18,7 +18,9 @@ function copyBySelection(text: string): boolean {
   area.value = text;
   area.readOnly = true;
   area.className = "fixed opacity-0";
-  document.body.append(area);
+  // Beside an open dialog nothing can be selected.
+  const dialogs = document.querySelectorAll("dialog[open]");
+  (dialogs[dialogs.length - 1] ?? document.body).append(area);
   area.select();
   let copied = false;
   try {
