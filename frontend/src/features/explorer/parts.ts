@@ -31,17 +31,8 @@ export const TimeChoicesPart = part(async () => {
   return { default: TimeChoices };
 });
 
-export const SavedPart = part(async () => {
-  const { SavedFlow } = await import("./saved/SavedFlow.tsx");
-  return { default: SavedFlow };
-});
+const panels = () => import("./panels.ts");
 
-export const SharePart = part(async () => {
-  const { ShareDialog } = await import("./share/ShareDialog.tsx");
-  return { default: ShareDialog };
-});
-
-export const ExportPart = part(async () => {
-  const { ExportDialog } = await import("./export/ExportDialog.tsx");
-  return { default: ExportDialog };
-});
+export const SavedPart = part(async () => ({ default: (await panels()).SavedFlow }));
+export const SharePart = part(async () => ({ default: (await panels()).ShareDialog }));
+export const ExportPart = part(async () => ({ default: (await panels()).ExportDialog }));
