@@ -21,15 +21,10 @@ export const SignedOutPart = part(async () => ({ default: (await access()).Signe
 export const NoRolePart = part(async () => ({ default: (await access()).NoRole }));
 export const RoleTooLowPart = part(async () => ({ default: (await access()).RoleTooLow }));
 
-export const TokensPart = part(async () => {
-  const { TokensPage } = await import("#/features/admin/TokensPage.tsx");
-  return { default: TokensPage };
-});
+const admin = () => import("#/features/admin/pages.ts");
 
-export const AuditPart = part(async () => {
-  const { AuditPage } = await import("#/features/admin/AuditPage.tsx");
-  return { default: AuditPage };
-});
+export const TokensPart = part(async () => ({ default: (await admin()).TokensPage }));
+export const AuditPart = part(async () => ({ default: (await admin()).AuditPage }));
 
 export const OverviewPart = part(async () => {
   const { OverviewPage } = await import("#/features/overview/OverviewPage.tsx");
