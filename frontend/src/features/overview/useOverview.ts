@@ -43,6 +43,9 @@ export interface Overview {
 }
 
 export const listed = 6;
+/** A day in quarters of an hour, and in hours: one more where it begins within one. */
+const bars = 100;
+const sparkBars = 26;
 /** So often what reaches the present is counted anew while somebody looks. */
 const every = 60_000;
 
@@ -91,7 +94,7 @@ export function useOverview(from: string | undefined, until: string | undefined)
   const zoned = zone === utc ? {} : { zone };
   const token = ({ snapshot: text }: Snapshot) => ({ snapshot: text });
   const split = (splitBy: string) => (one: Snapshot, _: Window, signal: AbortSignal) =>
-    getHistogram({ ...token(one), ...zoned, splitBy, buckets: 24 }, { signal });
+    getHistogram({ ...token(one), ...zoned, splitBy, buckets: sparkBars }, { signal });
   return {
     taken,
     window: taken && windowOf(taken.snapshot, taken.takenAt),
@@ -99,7 +102,7 @@ export function useOverview(from: string | undefined, until: string | undefined)
     error: snapshot.isFetching ? null : snapshot.error,
     again: useCallback(() => setRun((last) => last + 1), []),
     histogram: useBox("volume", taken, zone, (one, _, signal) =>
-      getHistogram({ ...token(one), ...zoned, splitBy: "severity", buckets: 96 }, { signal }),
+      getHistogram({ ...token(one), ...zoned, splitBy: "severity", buckets: bars }, { signal }),
     ),
     facets: useBox("facets", taken, "", (one, _, signal) =>
       getFacets({ ...token(one), field: ["type", "source", "severity"], limit: 10 }, { signal }),
