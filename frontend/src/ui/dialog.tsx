@@ -7,6 +7,7 @@ import { type ReactNode, type RefObject, useEffect, useId, useRef } from "react"
 export function Dialog({
   heading,
   alert = false,
+  held = false,
   wide = false,
   onClose,
   children,
@@ -14,6 +15,8 @@ export function Dialog({
   heading: ReactNode;
   /** It asks before something that cannot be undone. */
   alert?: boolean;
+  /** Something is under way that Escape must not end. */
+  held?: boolean;
   /** As wide as two texts side by side need. */
   wide?: boolean;
   onClose: () => void;
@@ -36,6 +39,9 @@ export function Dialog({
     <dialog
       ref={dialog}
       onClose={close}
+      onCancel={(event) => {
+        if (held) event.preventDefault();
+      }}
       role={alert ? "alertdialog" : undefined}
       aria-labelledby={title}
       className={`m-auto ${wide ? "w-280" : "w-110"} max-w-[calc(100vw-32px)] rounded-4 bg-raised text-ink shadow-pop backdrop:bg-scrim`}

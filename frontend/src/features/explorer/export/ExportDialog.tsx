@@ -54,14 +54,16 @@ export function ExportDialog({
   total: Box<Count>;
   onClose: () => void;
 }) {
+  const [running, setRunning] = useState(false);
   return (
-    <Dialog heading="Export events" onClose={onClose}>
+    <Dialog heading="Export events" held={running} onClose={onClose}>
       {(close) =>
         run.taken ? (
           <Export
             search={search}
             taken={run.taken}
             count={total.outdated ? undefined : total.data}
+            onRunning={setRunning}
             onClose={close}
           />
         ) : (
@@ -83,11 +85,13 @@ function Export({
   search: latest,
   taken: newest,
   count: known,
+  onRunning,
   onClose,
 }: {
   search: Search;
   taken: Taken;
   count: Count | undefined;
+  onRunning: (running: boolean) => void;
   onClose: () => void;
 }) {
   // What was shown as the dialog opened is what is exported.
@@ -123,6 +127,7 @@ function Export({
     onSettled: () => setProgress(undefined),
   });
   const running = progress !== undefined;
+  useEffect(() => onRunning(running), [running, onRunning]);
   const dates = datesOf(taken.snapshot, taken.takenAt);
   const { error } = work;
   const columnFault =
