@@ -229,7 +229,7 @@ function Figure({
   return (
     <div className="grid min-h-20 content-center gap-0.5 bg-surface px-4 py-2">
       <span className="t-12 text-ink-2">{name}</span>
-      <span className="flex min-h-7 items-center t-20 tabular-nums">
+      <span className="flex min-h-7 items-center text-[20px]/7 font-semibold tabular-nums">
         {value || (failed ? <span title="It could not be read.">—</span> : <Skeleton width="96px" />)}
       </span>
       <span className="min-h-4 cut t-11 text-ink-3">{value ? note : failed ? "not read" : ""}</span>

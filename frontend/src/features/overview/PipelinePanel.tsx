@@ -65,21 +65,23 @@ export function PipelinePanel() {
             >
               {numberText(data.deadLettersDay, "exact")} in 24 h
             </Row>
-            {data.partitions.map((partition) => (
-              <Row
-                key={partition.partition}
-                ok={partition.state === "running"}
-                name={`Partition ${partition.partition}`}
-                about={partition.reason ?? partition.state}
-              >
-                <span className="mono-11" title="The first offset that is not accounted for">
-                  {partition.nextOffset}
-                  {partition.lag !== undefined &&
-                    partition.lag > 0 &&
-                    `, ${numberText(partition.lag, "exact")} behind`}
-                </span>
-              </Row>
-            ))}
+            {data.partitions
+              .filter(({ state }) => state !== "running")
+              .map((partition) => (
+                <Row
+                  key={partition.partition}
+                  ok={false}
+                  name={`Partition ${partition.partition}`}
+                  about={partition.reason ?? partition.state}
+                >
+                  <span className="mono-11" title="The first offset that is not accounted for">
+                    {partition.nextOffset}
+                    {partition.lag !== undefined &&
+                      partition.lag > 0 &&
+                      `, ${numberText(partition.lag, "exact")} behind`}
+                  </span>
+                </Row>
+              ))}
           </ul>
         )}
       </Shown>

@@ -56,9 +56,10 @@ export function Ranking({
                       window={window}
                       filters={{ [field]: [value] }}
                       title={value}
-                      className="block cut mono-12 hover:underline"
+                      label={value}
+                      className="flex mono-12 hover:underline"
                     >
-                      <Visible text={value} />
+                      <Ends text={value} />
                     </Proof>
                   </th>
                   <td className="px-1 max-wide:hidden">
@@ -87,6 +88,23 @@ export function Ranking({
         )}
       </Shown>
     </Panel>
+  );
+}
+
+/** Of what is too long for its place the end stays, which tells it from others. */
+const kept = 9;
+
+function Ends({ text }: { text: string }) {
+  const characters = [...text];
+  return (
+    <>
+      <span className="min-w-0 cut">
+        <Visible text={characters.slice(0, -kept).join("")} />
+      </span>
+      <span className="flex-none whitespace-pre">
+        <Visible text={characters.slice(-kept).join("")} />
+      </span>
+    </>
   );
 }
 

@@ -43,6 +43,12 @@ export function Volume({ box }: { box: Box<Histogram> }) {
                 {level}
               </span>
             ))}
+          {data?.buckets.some(({ rest = 0 }) => rest > 0) && (
+            <span className="flex items-center gap-1">
+              <span aria-hidden="true" className="size-2 bg-line-3" />
+              none
+            </span>
+          )}
         </span>
       }
     >
@@ -82,7 +88,7 @@ function Bars({ histogram, window, outdated }: { histogram: Histogram; window: W
       <div
         role="group"
         aria-label="Events over time; arrows move"
-        className="flex h-29 items-stretch gap-px border-y border-line border-t-dashed"
+        className="flex h-29 items-stretch gap-px border-y border-line"
         onKeyDown={onKeyDown}
       >
         {buckets.map((bucket, index) => {

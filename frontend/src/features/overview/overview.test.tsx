@@ -12,8 +12,14 @@ const pipeline: Pipeline = {
   topic: "events",
   consumer: "store",
   partitions: [
-    { partition: 0, nextOffset: "9007199254740993", state: "running", updateTime: window.until },
-    { partition: 1, nextOffset: "7", state: "gap", reason: "7 to 9 are gone", updateTime: window.until },
+    { partition: 0, nextOffset: "8", state: "running", updateTime: window.until },
+    {
+      partition: 1,
+      nextOffset: "9007199254740993",
+      state: "gap",
+      reason: "9007199254740993 is gone",
+      updateTime: window.until,
+    },
   ],
   storedPerSecond: 356.2,
   deadLettersDay: 1204,
@@ -76,7 +82,7 @@ const answers = {
           severity: "critical",
           target: "events partition 1",
           summary: "Partition 1 of events has a gap",
-          detail: "7 to 9 are gone",
+          detail: "9007199254740993 is gone",
           since: "2026-11-30T14:00:00Z",
         },
       ],
@@ -93,7 +99,7 @@ test("every number leads to the search in the same window", async () => {
   openApp("/overview", answers);
   const links = await screen.findAllByText("1,200", { selector: "a, a *" });
   expect(target(links[0]?.closest("a"))).toEqual({ path: "/explore", params: window });
-  expect(target((await screen.findByText("shop.order.v1")).closest("a"))).toEqual({
+  expect(target(await screen.findByTitle("shop.order.v1"))).toEqual({
     path: "/explore",
     params: { ...window, type: "shop.order.v1" },
   });

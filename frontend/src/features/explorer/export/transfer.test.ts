@@ -55,6 +55,7 @@ describe("an export", () => {
   it.each([
     ["whose connection breaks", answer(lines, true)],
     ["without a trailer", answer(lines)],
+    ["whose trailer says why", answer([...lines, '{"trailer":{"complete":false,"count":2,"reason":"X"}}\n'])],
   ])("%s is kept as .partial alone", async (_, response) => {
     const { sink, saved } = memory();
     expect(await run(response, sink)).toMatchObject({ kind: "cut", kept: true, events: 2 });

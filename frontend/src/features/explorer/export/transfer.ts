@@ -43,9 +43,13 @@ export async function transfer(
   }
   const meter = meterOf(format);
   const now = () => ({ events: meter.events, bytes: meter.bytes });
-  const cut = async (error: Error | undefined, reason?: string): Promise<Outcome> => {
+  const cut = async (
+    error: Error | undefined,
+    reason: string | undefined,
+    events: number,
+  ): Promise<Outcome> => {
     const kept = await sink.cut();
-    return { kind: "cut", error, reason, kept, ...now() };
+    return { kind: "cut", error, reason, kept, events, bytes: meter.bytes };
   };
   const reader = response.body?.getReader();
   let told = 0;
@@ -61,7 +65,7 @@ export async function transfer(
       }
     }
     const verdict = meter.end();
-    if (!verdict.complete) return await cut(undefined, verdict.reason);
+    if (!verdict.complete) return await cut(undefined, verdict.reason, verdict.events);
     await sink.done();
     return { kind: "whole", events: verdict.events, bytes: meter.bytes };
   } catch (cause) {
@@ -70,6 +74,6 @@ export async function transfer(
       await sink.drop();
       return { kind: "cancelled", ...now() };
     }
-    return await cut(cause instanceof Error ? cause : new Error(String(cause)));
+    return await cut(cause instanceof Error ? cause : new Error(String(cause)), undefined, meter.events);
   }
 }
