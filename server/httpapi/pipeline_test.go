@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 )
 
@@ -10,7 +11,7 @@ func TestThePipelineSaysOffsetsAsTextAndLeavesOutWhatIsNotKnown(t *testing.T) {
 	p := startPeople(t)
 	var got map[string]any
 	answer := p.do(p.request("GET", "/v1/pipeline", reader))
-	if err := json.Unmarshal(answer.body, &got); answer.StatusCode != 200 || err != nil {
+	if err := json.Unmarshal(answer.body, &got); answer.StatusCode != http.StatusOK || err != nil {
 		t.Fatalf("%d %s %v", answer.StatusCode, answer.body, err)
 	}
 	partitions, _ := got["partitions"].([]any)
@@ -36,7 +37,7 @@ func TestAlertsSayWhatHoldsAndSinceWhen(t *testing.T) {
 	p := startPeople(t)
 	var got AlertList
 	answer := p.do(p.request("GET", "/v1/alerts", reader))
-	if err := json.Unmarshal(answer.body, &got); answer.StatusCode != 200 || err != nil || len(got.Alerts) != 1 {
+	if err := json.Unmarshal(answer.body, &got); answer.StatusCode != http.StatusOK || err != nil || len(got.Alerts) != 1 {
 		t.Fatalf("%d %s %v", answer.StatusCode, answer.body, err)
 	}
 	a := got.Alerts[0]
