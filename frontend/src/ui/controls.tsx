@@ -133,7 +133,7 @@ export function Segments<T extends string>({
 }) {
   return (
     <fieldset
-      className="m-0 inline-flex flex-none rounded-2 border border-line-2 bg-raised p-0"
+      className="m-0 inline-flex flex-none justify-self-start rounded-2 border border-line-2 bg-raised p-0"
       aria-label={label}
     >
       {options.map((option) => (
@@ -142,7 +142,7 @@ export function Segments<T extends string>({
           type="button"
           title={option.title}
           aria-pressed={option.value === value}
-          className="h-10 border-r border-line-2 px-2.5 whitespace-nowrap t-12 font-medium text-ink-2 first:rounded-l-[4px] last:rounded-r-[4px] last:border-r-0 hover:bg-hover aria-pressed:bg-accent-tint aria-pressed:text-accent wide:h-5.5 wide:px-2"
+          className="h-10 min-w-10 border-r border-line-2 px-2.5 wide:min-w-0 whitespace-nowrap t-12 font-medium text-ink-2 first:rounded-l-[4px] last:rounded-r-[4px] last:border-r-0 hover:bg-hover aria-pressed:bg-accent-tint aria-pressed:text-accent wide:h-5.5 wide:px-2"
           onClick={() => onChange(option.value)}
         >
           {option.label}

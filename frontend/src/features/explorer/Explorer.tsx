@@ -80,7 +80,7 @@ export function Explorer({
   const facets = useFacetNames(params);
   const search = useMemo(() => readSearch(params, facets), [params, facets]);
   const setColumns = useCallback(
-    (columns: Search["columns"]) => go(writeSearch({ ...search, columns }), { replace: true }),
+    (columns: Search["columns"]) => go(writeSearch({ ...search, columns }), quietly(search)),
     [go, search],
   );
   const columns = useColumns(search.columns, setColumns);
@@ -269,7 +269,7 @@ export function Explorer({
       facets={facets}
       open={columnsOpen}
       onOpenChange={setColumnsOpen}
-      onDensity={(density) => show({ density }, { replace: true })}
+      onDensity={(density) => show({ density }, quietly(search))}
     />
   );
   return (
@@ -373,7 +373,7 @@ export function Explorer({
             field={breakdown}
             sidebar={sidebar}
             splitFields={splitFields}
-            onSplit={(split) => show({ split }, { replace: true })}
+            onSplit={(split) => show({ split }, quietly(search))}
             onClose={() => setBreakdown(undefined)}
           />
           <section
@@ -397,7 +397,7 @@ export function Explorer({
                     fields={splitFields}
                     shown={histogramShown}
                     onShown={setHistogramShown}
-                    onSplit={(split) => show({ split }, { replace: true })}
+                    onSplit={(split) => show({ split }, quietly(search))}
                     onAction={onAction}
                     failed={() => null}
                   />
@@ -470,6 +470,14 @@ export function Explorer({
 const attributes: readonly Field[] = ["severity", "type", "source", "subject"];
 
 const noEvents: readonly Event[] = [];
+
+/**
+ * How the page is shown makes no step to go back to, but beside an open event: closing that goes a step
+ * back, which would undo it.
+ */
+function quietly({ open }: Search): { replace: boolean } {
+  return { replace: open === undefined };
+}
 
 function fromBody(event: KeyboardEvent, move: () => void): void {
   if (event.target !== document.body) return;

@@ -108,13 +108,18 @@ export function ColumnsPanel({
       </ul>
       <AddColumn columns={columns} search={search} run={run} facets={facets} />
       <div className="mt-2 flex flex-wrap items-center gap-2 border-t border-line px-2 pt-2">
-        <span className="text-ink-2">Rows</span>
-        <Segments
-          label="Rows"
-          value={search.density ?? "normal"}
-          options={densities.map((value) => ({ value, label: densityWords[value] }))}
-          onChange={(density) => onDensity(density === "normal" ? undefined : density)}
-        />
+        {/* Under a finger rows have one height. */}
+        {!narrow && (
+          <>
+            <span className="text-ink-2">Rows</span>
+            <Segments
+              label="Rows"
+              value={search.density ?? "normal"}
+              options={densities.map((value) => ({ value, label: densityWords[value] }))}
+              onChange={(density) => onDensity(density === "normal" ? undefined : density)}
+            />
+          </>
+        )}
         <span className="flex-1" />
         <Button
           size="small"
