@@ -141,7 +141,7 @@ export function SavedFlow({
   }
   return (
     <Dialog heading="Saved searches" onClose={onClose}>
-      {() => (
+      {(close) => (
         <div className="px-4 pt-3 pb-4 t-12">
           <SavedMenu
             saved={saved}
@@ -151,6 +151,7 @@ export function SavedFlow({
               onClose();
             }}
             onAct={act}
+            onClose={close}
           />
         </div>
       )}

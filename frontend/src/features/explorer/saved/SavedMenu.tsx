@@ -11,11 +11,13 @@ export function SavedMenu({
   edited,
   onOpen,
   onAct,
+  onClose,
 }: {
   saved: SavedSearch | undefined;
   edited: boolean;
   onOpen: (saved: SavedSearch) => void;
   onAct: (act: SavedAct) => void;
+  onClose: () => void;
 }) {
   const caller = useCaller();
   const admin = caller?.scopes.includes("admin:write") ?? false;
@@ -61,6 +63,9 @@ export function SavedMenu({
             </Button>
           </>
         )}
+        <Button className="ml-auto" onClick={onClose}>
+          Close
+        </Button>
       </div>
     </div>
   );
