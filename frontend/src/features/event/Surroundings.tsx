@@ -155,7 +155,7 @@ function Preset({
         type="button"
         aria-pressed={pressed}
         aria-disabled={lack === undefined ? undefined : true}
-        className="h-10 border-r border-line-2 px-2.5 whitespace-nowrap t-12 font-medium text-ink-2 first:rounded-l-[4px] last:rounded-r-[4px] last:border-r-0 hover:bg-hover aria-disabled:text-ink-off aria-pressed:bg-accent-tint aria-pressed:text-accent wide:h-5.5 wide:px-2"
+        className="h-10 min-w-10 border-r border-line-2 px-2.5 wide:min-w-0 whitespace-nowrap t-12 font-medium text-ink-2 first:rounded-l-[4px] last:rounded-r-[4px] last:border-r-0 hover:bg-hover aria-disabled:text-ink-off aria-pressed:bg-accent-tint aria-pressed:text-accent wide:h-5.5 wide:px-2"
         onClick={(event) => (lack === undefined ? onPress() : show(event.currentTarget))}
       >
         {label}
