@@ -11,7 +11,7 @@
 // most of the product's work: of the 40 µs that a short event costs PostgreSQL, btrees take about 9, the words
 // under GIN 12, and rollups 3.
 //
-// The long form's pasts take about 43 GB of disk for the short events, one after the other with the webhooks'.
+// As smaller pasts scale, those of the long form take some 43 GB of disk: the short events first, then the webhooks.
 //
 //	go run ./bench/peers -url postgres://…
 package main
