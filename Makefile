@@ -3,6 +3,7 @@
 SHELL := /bin/bash
 SECONDS ?= 45
 SEED ?= 0
+PAIRS ?= 5000
 .DEFAULT_GOAL := help
 
 # Pinned tools live in a cache outside the repository.
@@ -77,7 +78,11 @@ fault: ## End the program at every crash point and check its promises; LONG=1 at
 nemesis: ## Break everything at random for SECONDS=45, and check; SEED=… does the same again.
 	@CGO_ENABLED=0 GOFLAGS=-trimpath go test -count=1 -timeout $$(($(SECONDS) + 900))s -v -run 'TestNothingIsLost' ./fault -args -nemesis $(SECONDS) -seed $(SEED)
 
+agree: ## Compare searches with a plain reference on PAIRS=5000 random filters; SEED=… does the same again.
+	@CGO_ENABLED=0 GOFLAGS=-trimpath go test -count=1 -timeout 120m -v -run 'TestSearchesAnswerAsTheReferenceDoes' ./server/search -args -pairs $(PAIRS) -seed $(SEED)
+	@CGO_ENABLED=0 GOFLAGS=-trimpath go test -count=1 -timeout 60m ./server/search/reference $(if $(LONG),-args -long)
+
 bench: build ## Benchmarks against limits and peers; SHORT=1 only proves that they run.
 	@SHORT=$(SHORT) .ci/bench
 
-.PHONY: help demo test nightly build generate lint fmt e2e keycloak fault nemesis bench
+.PHONY: help demo test nightly build generate lint fmt e2e keycloak fault nemesis agree bench

@@ -23,6 +23,7 @@ func checkEverything(t *testing.T, in apptest.Installation, l *load) {
 	pool := dbtest.Open(t, in.Database)
 	waitCaughtUp(t, pool, in.Broker)
 	checkLedger(t, pool)
+	checkBlocks(t, pool)
 	rows := count(t, pool)
 	for key, o := range l.journal {
 		source, id, _ := strings.Cut(key, "\x00")

@@ -151,6 +151,7 @@ func (r *rig) verify() *history {
 	if r.cluster == nil {
 		r.waitPolled()
 	}
+	checkBlocks(r.t, r.pool)
 	h := r.gather()
 	for _, broken := range h.check() {
 		r.t.Error(broken)

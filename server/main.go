@@ -27,6 +27,8 @@ type commands struct {
 	Migrate     migrateCommand     `cmd:"" help:"Bring the database schema up to date, under a lock."`
 	Token       tokenCommand       `cmd:"" help:"API tokens."`
 	Consumer    consumerCommand    `cmd:"" help:"Decisions about a consumer."`
+	Reindex     reindexCommand     `cmd:"" help:"Build the index of identifiers of events that have none, beside a product that may be running."`
+	Check       checkCommand       `cmd:"" help:"Compare what is derived from events with the events."`
 	Outbox      outboxCommand      `cmd:"" help:"Messages that no broker took."`
 	Healthcheck healthcheckCommand `cmd:"" help:"Exit 0 when the local server is ready, 1 when it is not."`
 	Config      configCommand      `cmd:"" help:"Print the effective configuration, secrets redacted."`
@@ -132,6 +134,48 @@ type resumeConsumerCommand struct {
 
 func (c resumeConsumerCommand) Run(p *process) error {
 	return app.ResumeConsumer(p.ctx, p.cfg, p.out, c.Consumer, c.Reason)
+}
+
+// days are a part of what is stored, by UTC day.
+type days struct {
+	From  time.Time `help:"The first day, such as 2026-03-01 (UTC); the oldest by default." format:"2006-01-02"`
+	Until time.Time `help:"The last day; the newest by default." format:"2006-01-02"`
+}
+
+func (d days) window() app.Days { return app.Days{From: d.From, Until: d.Until} }
+
+type reindexCommand struct {
+	days
+	Rebuild bool   `help:"Make the blocks that are there again, too."`
+	Rollups bool   `help:"Make the rollups what the events are, and leave the index of identifiers alone."`
+	Reason  string `help:"Why, for the record." default:"run on the command line"`
+}
+
+func (c reindexCommand) Run(p *process) error {
+	if c.Rollups {
+		return app.ReindexRollups(p.ctx, p.cfg, p.out, app.Reindex{Days: c.window(), Rebuild: c.Rebuild, Reason: c.Reason}, p.log)
+	}
+	return app.ReindexBlocks(p.ctx, p.cfg, p.out, app.Reindex{Days: c.window(), Rebuild: c.Rebuild, Reason: c.Reason})
+}
+
+type checkCommand struct {
+	Rollups checkRollupsCommand `cmd:"" help:"The counts that searches read: that they are those of the events. Exit 1 where not."`
+	Blocks  checkBlocksCommand  `cmd:"" help:"The index of identifiers: that every event is in it, and found by its identifiers. Exit 1 where not."`
+}
+
+type checkRollupsCommand struct{ days }
+
+func (c checkRollupsCommand) Run(p *process) error {
+	return app.CheckRollups(p.ctx, p.cfg, p.out, c.window())
+}
+
+type checkBlocksCommand struct {
+	days
+	Samples int `help:"Events of each block whose identifiers are looked up." default:"10"`
+}
+
+func (c checkBlocksCommand) Run(p *process) error {
+	return app.CheckBlocks(p.ctx, p.cfg, p.out, c.window(), c.Samples)
 }
 
 type outboxCommand struct {

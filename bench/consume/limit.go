@@ -31,6 +31,8 @@ type limitRow struct {
 	facets   []string
 	text     any // what is indexed of the text
 	digest   int64
+
+	identifiers []uint64
 }
 
 // loop is one connection of the limit, and the partitions it reads.
@@ -73,9 +75,13 @@ func (s *stage) runLimit(ctx context.Context, o options, topic string, n int, po
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for c := range o.conns {
+		var apart []lexicon.Option
+		if !text.blocks() {
+			apart = append(apart, lexicon.WithoutIdentifiers())
+		}
 		l := &loop{
 			log: log, batch: o.batch, text: text.clone(), counts: counts, partitions: map[int32]int64{},
-			analyzer: lexicon.New(key, []string{"severity", "tags", "deviceId", "roomId", "personId"}, lexicon.WithoutIdentifiers()),
+			analyzer: lexicon.New(key, []string{"severity", "tags", "deviceId", "roomId", "personId"}, apart...),
 		}
 		start := map[int32]kgo.Offset{}
 		for p := c; p < o.partitions; p += o.conns {
@@ -152,6 +158,7 @@ func (l *loop) decode(rs []*kgo.Record) ([]limitRow, error) {
 		}, everything{})
 		r := &rows[i]
 		r.rec, r.event, r.digest = rec, e, e.Digest()
+		r.identifiers = slices.Clone(out.Identifiers)
 		if r.text, err = l.text.of(e, out); err != nil {
 			return nil, err
 		}
@@ -200,6 +207,11 @@ func (l *loop) write(ctx context.Context, p int32, rs []*kgo.Record) error {
 		return err
 	}
 	batch := rollUp(l.log, p, rows)
+	if l.text.blocks() {
+		if err := queueBlocks(batch, l.log, p, commit, rows); err != nil {
+			return err
+		}
+	}
 	last := rs[len(rs)-1].Offset + 1
 	batch.Queue(`UPDATE checkpoint SET next_offset = $1, commits = $2 WHERE consumer = 'store' AND log = $4 AND partition = $3`, last, commit, p, l.log)
 	if err := tx.SendBatch(ctx, batch).Close(); err != nil {

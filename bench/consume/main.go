@@ -1,6 +1,6 @@
 // Command consume measures how much of the limit the product's consumer reaches. The limit is a loop
 // kept beside it (limit.go): the same records, the same decoding and lexicon, COPY into the event table,
-// the rollups and the checkpoint in one transaction, into the same tables with the same indexes, and
+// blocks, rollups and checkpoint in one transaction, into the same tables with the same indexes, and
 // nothing else: no group, no vocabulary, no ledger, no verdict on duplicates.
 // They take turns on one database that has a past (bench/stored), or on an empty one each where it has none,
 // at as many new records of a kind each time, and only the ratio of one run is worth anything. The product

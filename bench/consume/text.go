@@ -14,6 +14,8 @@ import (
 // textIndex is what a loop indexes of an event's text. Each connection makes one.
 type textIndex interface {
 	column() string
+	// blocks says that identifiers are in blocks beside it.
+	blocks() bool
 	// clone is the index for another connection.
 	clone() textIndex
 	prepare(conn *pgx.Conn)
@@ -25,6 +27,7 @@ type textIndex interface {
 type lexemes struct{}
 
 func (lexemes) column() string    { return "lexemes" }
+func (lexemes) blocks() bool      { return true }
 func (lexemes) clone() textIndex  { return lexemes{} }
 func (lexemes) prepare(*pgx.Conn) {}
 func (lexemes) of(_ *cloudevents.Event, out *lexicon.Output) (any, error) {
@@ -43,6 +46,7 @@ type vectors struct{ builder *textvector.Builder }
 func newVectors() vectors { return vectors{textvector.New()} }
 
 func (vectors) column() string   { return "tsv" }
+func (vectors) blocks() bool     { return false }
 func (vectors) clone() textIndex { return newVectors() }
 
 func (vectors) prepare(conn *pgx.Conn) {

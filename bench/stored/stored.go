@@ -41,12 +41,15 @@ type Past struct {
 	Until         time.Time
 	// Webhooks is the folder of the payloads.
 	Webhooks string
+	// Furnish, where given, changes a short event before it is stored, with what follows from the source alone.
+	Furnish func(*rand.Rand, *events.Event)
 }
 
 // Rows is how many rows that is.
 func (p Past) Rows() int { return p.Events + p.Hooks }
 
-// Fill stores it and says how long that took. The schema is there already.
+// Fill stores it and says how long that took. The schema is there already. What was cut off goes on where it
+// was, if it is given the same past.
 func Fill(ctx context.Context, pool *pgxpool.Pool, p Past, log *slog.Logger, out io.Writer) (err error) {
 	if p.Rows() == 0 {
 		return nil
@@ -69,6 +72,9 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, p Past, log *slog.Logger, out
 		return source{rng, func(at time.Time) events.Event {
 			e := g.Next()
 			e.Time = at
+			if p.Furnish != nil {
+				p.Furnish(rng, &e)
+			}
 			return e
 		}}
 	}); err != nil {

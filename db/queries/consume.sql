@@ -23,15 +23,20 @@ SELECT partition FROM checkpoint
  WHERE consumer = @consumer AND log = @log AND partition = ANY (@partitions::integer[]);
 
 -- name: TakeOver :many
--- In partition order, so that two members that take over at once do not deadlock.
+-- In partition order, so that two members that take over at once do not deadlock. Commits of a build that
+-- writes no blocks are remembered as having none.
 WITH mine AS MATERIALIZED (
-    SELECT c.partition FROM checkpoint c
+    SELECT c.partition, c.commits, c.blocks FROM checkpoint c
      WHERE c.consumer = @consumer AND c.log = @log AND c.partition = ANY (@partitions::integer[])
      ORDER BY c.partition
        FOR UPDATE
+), gap AS (
+    INSERT INTO block_gap AS g (log, partition, through_commit)
+    SELECT @log, m.partition, m.commits FROM mine m WHERE m.blocks < m.commits ORDER BY m.partition
+    ON CONFLICT (log, partition) DO UPDATE SET through_commit = greatest(g.through_commit, EXCLUDED.through_commit)
 )
 UPDATE checkpoint c
-   SET owner_epoch = c.owner_epoch + 1, owner = @owner::text, updated_at = clock_timestamp()
+   SET owner_epoch = c.owner_epoch + 1, owner = @owner::text, blocks = c.commits, updated_at = clock_timestamp()
   FROM mine
  WHERE c.consumer = @consumer AND c.log = @log AND c.partition = mine.partition
 RETURNING c.partition, c.next_offset, c.high_offset, c.leader_epoch, c.commits, c.owner_epoch, c.state, c.state_reason;
@@ -80,6 +85,7 @@ SELECT next_offset, commits, state, state_reason
 -- The owner is fenced off: it takes the partition over again and begins at the new offset.
 UPDATE checkpoint
    SET next_offset = @to_offset::bigint, high_offset = least(high_offset, @end_offset::bigint), leader_epoch = -1,
+       blocks = CASE WHEN blocks = commits THEN @commits ELSE blocks END,
        commits = @commits, owner_epoch = owner_epoch + 1, state = 'running', state_reason = NULL, updated_at = clock_timestamp()
  WHERE consumer = @consumer AND log = @log AND partition = @partition AND next_offset = @from_offset::bigint;
 
@@ -103,8 +109,19 @@ SELECT unnest(@types::text[]), unnest(@paths::text[]), unnest(@kinds::smallint[]
 ON CONFLICT (type, path) DO UPDATE SET kinds = t.kinds | EXCLUDED.kinds
  WHERE t.kinds | EXCLUDED.kinds <> t.kinds;
 
+-- name: LockDimensions :exec
+SELECT pg_advisory_xact_lock(hashtextextended('oriel.dimension_value', 0));
+
+-- name: CountDimension :one
+SELECT count(*) FROM dimension_value WHERE dimension = @dimension;
+
+-- name: InsertDimensionValues :execrows
+INSERT INTO dimension_value (dimension, value)
+SELECT @dimension::text, unnest(@texts::text[])
+ON CONFLICT (dimension, value) DO NOTHING;
+
 -- name: EnsureEventDay :exec
-SELECT ensure_day('event', @day::date), ensure_day('rollup_minute', @day::date), ensure_day('rollup_quarter', @day::date);
+SELECT ensure_day('event', @day::date), ensure_day('event_block', @day::date), ensure_day('rollup_minute', @day::date), ensure_day('rollup_quarter', @day::date);
 
 -- name: EnsureLedgerDays :exec
 -- By the database's clock, which stamps the rows; tomorrow too, for the batch that meets midnight.

@@ -7,30 +7,6 @@ SELECT c.log, c.partition, coalesce(f.commits, 0)::bigint AS above,
  WHERE c.consumer = @consumer AND c.commits > coalesce(f.commits, 0)
  ORDER BY c.log, c.partition;
 
--- name: FoldSpan :execrows
--- One partition's commits into hours: every dimension of the fine rollups, and the dimension severity,
--- whose value is the rank (0 is none) and whose sum is the total.
-WITH e AS MATERIALIZED (
-    SELECT date_trunc('hour', occurred_at, 'UTC') AS bucket, type, source, coalesce(severity, 0) AS severity,
-           (coalesce(severity, 0) >= 6)::int AS error, tags, facets
-      FROM event
-     WHERE log = @log AND partition = @partition AND commit > @above AND commit <= @through
-), d AS (
-    SELECT bucket, 'severity' AS dimension, severity::text AS value, error FROM e
-    UNION ALL SELECT bucket, 'type', type, error FROM e
-    UNION ALL SELECT bucket, 'source', source, error FROM e
-    UNION ALL SELECT bucket, 'tag', unnest(tags), error FROM e
-    UNION ALL
-    SELECT bucket, split_part(f, '=', 1), substr(f, strpos(f, '=') + 1), error
-      FROM (SELECT bucket, unnest(facets) AS f, error FROM e) x
-     WHERE f NOT LIKE 'device=%'
-)
-INSERT INTO rollup_hour AS h (bucket, dimension, value, n, errors)
-SELECT bucket, dimension, value, count(*), sum(error) FROM d
- GROUP BY bucket, dimension, value
- ORDER BY bucket, dimension COLLATE "C", value COLLATE "C"
-ON CONFLICT (bucket, dimension, value) DO UPDATE SET n = h.n + EXCLUDED.n, errors = h.errors + EXCLUDED.errors;
-
 -- name: StoreFold :exec
 INSERT INTO rollup_fold (log, partition, commits) VALUES (@log, @partition, @commits)
 ON CONFLICT (log, partition) DO UPDATE SET commits = EXCLUDED.commits;

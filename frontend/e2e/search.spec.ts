@@ -91,15 +91,34 @@ test("results stay as they are until a new snapshot is asked for", async ({ page
   await expect(rows(page)).toHaveCount(2);
 });
 
+test("the query language picks fields, alternatives and what is not to be there", async ({ page, api }) => {
+  const word = uniqueWord();
+  for (const n of [1, 2, 3, 4]) {
+    await api.send({ type: `test.n${n}.v1`, body: `{"w":"${word}","n":${n}}` });
+  }
+  await page.goto(`/explore?q=${word}`);
+  await expect(rows(page)).toHaveCount(4);
+  for (const [query, count] of [
+    [`${word} (type:test.n1.v1 OR data.n>=3) -data.n:4`, 2],
+    [`${word} type:test.n2.v1`, 1],
+    [`${word} -type:test.n2.v1`, 3],
+  ] as const) {
+    await page.getByLabel("Words to find").fill(query);
+    await page.keyboard.press("Enter");
+    await expect(rows(page)).toHaveCount(count);
+  }
+});
+
 test("a query that is not understood says where, and the last results stay", async ({ page, api }) => {
   const word = uniqueWord();
   await api.send({ body: `{"w":"${word}"}` });
   await page.goto(`/explore?q=${word}`);
   await expect(rows(page)).toHaveCount(1);
-  await page.getByLabel("Words to find").fill("type:x (a OR b)");
+  await page.getByLabel("Words to find").fill("sevrity:error (a OR");
   await page.keyboard.press("Enter");
   const alert = page.getByRole("alert");
   await expect(alert).toContainText("character 1");
+  await expect(alert).toContainText("severity");
   await expect(alert).toContainText("The last results stay below.");
   await expect(page.getByLabel("Words to find")).toHaveAttribute("aria-invalid", "true");
   await expect(rows(page)).toHaveCount(1);

@@ -17,6 +17,7 @@ import { Route as AdminIndexRouteImport } from "./routes/admin.index";
 import { Route as AdminAuditRouteImport } from "./routes/admin.audit";
 import { Route as AdminTokensRouteImport } from "./routes/admin.tokens";
 import { Route as EventsSplatRouteImport } from "./routes/events.$";
+import { Route as SSlugRouteImport } from "./routes/s.$slug";
 
 const IndexRoute = IndexRouteImport.update({
   id: "/",
@@ -58,6 +59,11 @@ const EventsSplatRoute = EventsSplatRouteImport.update({
   path: "/events/$",
   getParentRoute: () => rootRouteImport,
 } as any);
+const SSlugRoute = SSlugRouteImport.update({
+  id: "/s/$slug",
+  path: "/s/$slug",
+  getParentRoute: () => rootRouteImport,
+} as any);
 
 export interface FileRoutesByFullPath {
   "/": typeof IndexRoute;
@@ -67,6 +73,7 @@ export interface FileRoutesByFullPath {
   "/admin/audit": typeof AdminAuditRoute;
   "/admin/tokens": typeof AdminTokensRoute;
   "/events/$": typeof EventsSplatRoute;
+  "/s/$slug": typeof SSlugRoute;
   "/admin/": typeof AdminIndexRoute;
 }
 export interface FileRoutesByTo {
@@ -77,6 +84,7 @@ export interface FileRoutesByTo {
   "/admin/audit": typeof AdminAuditRoute;
   "/admin/tokens": typeof AdminTokensRoute;
   "/events/$": typeof EventsSplatRoute;
+  "/s/$slug": typeof SSlugRoute;
   "/admin": typeof AdminIndexRoute;
 }
 export interface FileRoutesById {
@@ -88,6 +96,7 @@ export interface FileRoutesById {
   "/admin/audit": typeof AdminAuditRoute;
   "/admin/tokens": typeof AdminTokensRoute;
   "/events/$": typeof EventsSplatRoute;
+  "/s/$slug": typeof SSlugRoute;
   "/admin/": typeof AdminIndexRoute;
 }
 export interface FileRouteTypes {
@@ -100,6 +109,7 @@ export interface FileRouteTypes {
     | "/admin/audit"
     | "/admin/tokens"
     | "/events/$"
+    | "/s/$slug"
     | "/admin/";
   fileRoutesByTo: FileRoutesByTo;
   to:
@@ -110,6 +120,7 @@ export interface FileRouteTypes {
     | "/admin/audit"
     | "/admin/tokens"
     | "/events/$"
+    | "/s/$slug"
     | "/admin";
   id:
     | "__root__"
@@ -120,6 +131,7 @@ export interface FileRouteTypes {
     | "/admin/audit"
     | "/admin/tokens"
     | "/events/$"
+    | "/s/$slug"
     | "/admin/";
   fileRoutesById: FileRoutesById;
 }
@@ -131,6 +143,7 @@ export interface RootRouteChildren {
   AdminAuditRoute: typeof AdminAuditRoute;
   AdminTokensRoute: typeof AdminTokensRoute;
   EventsSplatRoute: typeof EventsSplatRoute;
+  SSlugRoute: typeof SSlugRoute;
   AdminIndexRoute: typeof AdminIndexRoute;
 }
 
@@ -192,6 +205,13 @@ declare module "@tanstack/react-router" {
       preLoaderRoute: typeof EventsSplatRouteImport;
       parentRoute: typeof rootRouteImport;
     };
+    "/s/$slug": {
+      id: "/s/$slug";
+      path: "/s/$slug";
+      fullPath: "/s/$slug";
+      preLoaderRoute: typeof SSlugRouteImport;
+      parentRoute: typeof rootRouteImport;
+    };
   }
 }
 
@@ -203,6 +223,7 @@ const rootRouteChildren: RootRouteChildren = {
   AdminAuditRoute: AdminAuditRoute,
   AdminTokensRoute: AdminTokensRoute,
   EventsSplatRoute: EventsSplatRoute,
+  SSlugRoute: SSlugRoute,
   AdminIndexRoute: AdminIndexRoute,
 };
 export const routeTree = rootRouteImport

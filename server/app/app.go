@@ -20,6 +20,8 @@ import (
 	"oriel/server/fault"
 	"oriel/server/httpapi"
 	"oriel/server/kafka"
+	"oriel/server/query"
+	"oriel/server/saved"
 	"oriel/server/schema"
 	"oriel/server/search"
 	"oriel/server/spa"
@@ -64,6 +66,10 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 			err = errors.Join(err, a.Stop(context.WithoutCancel(ctx)))
 		}
 	}()
+	fields, err := cfg.Store.FacetFields()
+	if err != nil {
+		return nil, err
+	}
 	reg := telemetry.NewRegistry(opts.Version)
 	tracing, err := telemetry.NewTracing(ctx, opts.Version, os.Getenv)
 	if err != nil {
@@ -112,7 +118,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		buried = relay.Wake
 	}
 	if cfg.HTTP.Has(config.RoleConsume) {
-		if err := a.addConsumer(ctx, cfg, kopts, buried, log, reg); err != nil {
+		if err := a.addConsumer(ctx, cfg, fields, kopts, buried, log, reg); err != nil {
 			return nil, err
 		}
 	}
@@ -121,7 +127,7 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 	deps := httpapi.Deps{
 		Config: httpapi.Config{
 			PublicURL: cfg.HTTP.PublicURL, Demo: opts.Demo, Version: opts.Version, Topic: cfg.Kafka.Topic,
-			Name: cfg.HTTP.Name, Provider: providerName(cfg.SignIn), Contact: cfg.SignIn.Contact,
+			Name: cfg.HTTP.Name, Facets: fields.Names(), Provider: providerName(cfg.SignIn), Contact: cfg.SignIn.Contact,
 			TrustedProxies: cfg.HTTP.TrustedProxies, Limits: httpapi.Limits(cfg.Limits),
 		},
 		Tokens: tokens, TokenAdmin: tokens, Health: a.health, Tracer: tracing.Tracer("oriel/server/httpapi"),
@@ -136,11 +142,18 @@ func New(ctx context.Context, cfg config.Config, opts Options, log *slog.Logger)
 		}
 	}
 	if cfg.HTTP.Has(config.RoleWeb) {
-		read, err := a.addReader(ctx, cfg)
+		read, primary, err := a.addReader(ctx, cfg)
 		if err != nil {
 			return nil, err
 		}
-		deps.Search = search.New(read, time.Duration(cfg.Store.Retention), log, reg)
+		searches := search.New(read, search.Config{
+			Retention: time.Duration(cfg.Store.Retention), Facets: fields.Names(), Primary: primary,
+		}, log, reg)
+		deps.Search = searches
+		if primary != nil {
+			a.addStandby(searches, log)
+		}
+		deps.Saved = saved.New(pool, query.Schema{Facets: fields.Names()}, reg)
 		dist, err := fs.Sub(oriel.Frontend, "frontend/dist")
 		if err != nil {
 			return nil, fmt.Errorf("embedded app: %w", err)

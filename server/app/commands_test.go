@@ -126,6 +126,41 @@ func TestAReplicaForSearchesNeedsNoBroker(t *testing.T) {
 	}
 }
 
+// A replica may search on a standby; it says how far that is behind, and does not depend on it.
+func TestAReplicaSearchesOnAStandby(t *testing.T) {
+	t.Parallel()
+	primary, standby := dbtest.NewStandby(t)
+	env := []string{"ORIEL_DATABASE_URL=" + dbtest.AppURL(t, primary), "ORIEL_ROLES=web"}
+	token := apptest.Run(t, env, "token", "create", "--scope", "events:read", "--name", "a")
+	start := func(readURL string) (*apptest.Child, string) {
+		addr := apptest.FreeAddr(t)
+		p := apptest.Start(t, append(env, "ORIEL_DATABASE_READ_URL="+readURL, "ORIEL_ADDR="+addr, "ORIEL_PUBLIC_URL=http://"+addr), "serve")
+		p.WaitReady("http://"+addr, time.Minute)
+		return p, "http://" + addr
+	}
+	replica, at := start(dbtest.ReadURL(t, standby))
+	if status, body := apptest.Get(t, at+"/v1/events?from=-1h", token); status != http.StatusOK {
+		t.Errorf("a search: %d %s", status, body)
+	}
+	if _, body := apptest.Readiness(at); !strings.Contains(body, `"standby"`) {
+		t.Errorf("readiness is %s", body)
+	}
+	if _, body := apptest.Get(t, at+"/metrics", ""); !strings.Contains(string(body), "oriel_search_standby_up 1") {
+		t.Error("the metrics do not say that the standby answers")
+	}
+	if code := replica.Stop(time.Minute); code != 0 {
+		t.Errorf("it ended with %d", code)
+	}
+	// A standby of something else would answer with other events.
+	out := apptest.Fails(t, []string{
+		"ORIEL_DATABASE_URL=" + dbtest.AppURL(t, dbtest.NewURL(t)), "ORIEL_DATABASE_READ_URL=" + dbtest.ReadURL(t, standby), "ORIEL_ROLES=web",
+		"ORIEL_ADDR=" + apptest.FreeAddr(t), "ORIEL_PUBLIC_URL=http://127.0.0.1:1",
+	}, "serve")
+	if !strings.Contains(out, "not of the database of ORIEL_DATABASE_URL") {
+		t.Errorf("a standby of another server is refused with:\n%s", out)
+	}
+}
+
 func TestServeRefusesATopicThatWouldRefuseEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.EachBroker(t, 1, func(t *testing.T, b dbtest.Broker) {

@@ -18,11 +18,13 @@ import (
 
 	"oriel/server/config"
 	"oriel/server/consume"
+	"oriel/server/facets"
 	"oriel/server/fault"
 	"oriel/server/httpapi"
 	"oriel/server/ingest"
 	"oriel/server/kafka"
 	"oriel/server/maintain"
+	"oriel/server/search"
 )
 
 func (a *App) addMaintain(cfg config.Config, opts Options, pool *pgxpool.Pool, probe *kgo.Client, log *slog.Logger, reg *prometheus.Registry) {
@@ -36,7 +38,7 @@ func (a *App) addMaintain(cfg config.Config, opts Options, pool *pgxpool.Pool, p
 	a.start = append(a.start, m.Start)
 }
 
-func (a *App) addConsumer(ctx context.Context, cfg config.Config, kopts []kgo.Opt, buried func(), log *slog.Logger, reg *prometheus.Registry) error {
+func (a *App) addConsumer(ctx context.Context, cfg config.Config, fields facets.Config, kopts []kgo.Opt, buried func(), log *slog.Logger, reg *prometheus.Registry) error {
 	// A pool of its own: analysts and sign-ins cannot starve the batches.
 	pool, err := openPool(ctx, cfg.Database.URL, cfg.Database.MaxConns, "oriel-consume", consume.Session())
 	if err != nil {
@@ -50,7 +52,7 @@ func (a *App) addConsumer(ctx context.Context, cfg config.Config, kopts []kgo.Op
 		BreakerRatio: cfg.Store.BreakerRatio, BreakerLetters: cfg.Store.BreakerLetters,
 		DeadLetterTopic:  kafka.DeadLetterTopic(cfg.Kafka.Topic),
 		DeadLetterSource: strings.TrimSuffix(cfg.HTTP.PublicURL, "/") + "/consumers/" + storeConsumer,
-		Buried:           buried,
+		Buried:           buried, Facets: fields,
 	}, pool, kopts, log, reg, func() {})
 	a.push("consumers", 15*time.Second, c.Stop)
 	a.start = append(a.start, c.Start)
@@ -154,4 +156,21 @@ func instance() string {
 		host = "unknown"
 	}
 	return fmt.Sprintf("%s/%d", host, os.Getpid())
+}
+
+// addStandby keeps an eye on how far the standby is behind. It is no reason to be unready: the primary answers what
+// the standby cannot.
+func (a *App) addStandby(searches *search.Service, log *slog.Logger) {
+	well := true
+	a.health.Register("standby", func(ctx context.Context) error {
+		err := searches.ObserveStandby(ctx)
+		if well != (err == nil) {
+			if well = err == nil; well {
+				log.Info("the standby answers again")
+			} else {
+				log.Warn("the standby does not answer; the primary answers searches", "error", err)
+			}
+		}
+		return nil
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"oriel/server/config"
 	"oriel/server/schema"
+	"oriel/server/search"
 )
 
 // Session settings by kind of work (docs/operations.md): whatever hangs is ended by the server, and
@@ -88,19 +89,31 @@ func closePool(pool *pgxpool.Pool) func(context.Context) error {
 	}
 }
 
-// addReader opens the pool of searches, as the role that can only read where one is configured.
-func (a *App) addReader(ctx context.Context, cfg config.Config) (*pgxpool.Pool, error) {
+// addReader opens the pool of searches, as the role that can only read where one is configured. Where that is of a
+// standby, there is one of the primary's too, which is nil otherwise.
+func (a *App) addReader(ctx context.Context, cfg config.Config) (read, primary *pgxpool.Pool, err error) {
 	url := cfg.Database.ReadURL
 	if url == "" {
 		url = cfg.Database.URL
 	}
-	pool, err := openPool(ctx, url, cfg.Database.MaxConns, "oriel-read", readSession())
-	if err != nil {
-		return nil, err
+	if read, err = openPool(ctx, url, cfg.Database.MaxConns, "oriel-read", readSession()); err != nil {
+		return nil, nil, err
 	}
-	a.push("read pool", 5*time.Second, closePool(pool))
+	a.push("read pool", 5*time.Second, closePool(read))
 	if cfg.Database.ReadURL == "" {
-		return pool, nil
+		return read, nil, nil
 	}
-	return pool, schema.CheckReader(ctx, pool)
+	if err := schema.CheckReader(ctx, read); err != nil {
+		return nil, nil, err
+	}
+	if primary, err = openPool(ctx, cfg.Database.URL, cfg.Database.MaxConns, "oriel-read-primary", readSession()); err != nil {
+		return nil, nil, err
+	}
+	standby, err := search.Standby(ctx, read, primary)
+	if err != nil || !standby {
+		primary.Close()
+		return read, nil, err
+	}
+	a.push("primary's read pool", 5*time.Second, closePool(primary))
+	return read, primary, nil
 }

@@ -26,6 +26,11 @@ const (
 	ActionAdoptTopic        = "consumer.adoptTopic"
 	ActionMoveConsumer      = "consumer.move"
 	ActionResumeConsumer    = "consumer.resume"
+	ActionReindex           = "blocks.reindex"
+	ActionReindexRollups    = "rollups.reindex"
+	ActionSavedSearchShare  = "savedSearch.share"
+	ActionSavedSearchChange = "savedSearch.change"
+	ActionSavedSearchDelete = "savedSearch.delete"
 	ActionRetryMessages     = "outbox.retry"
 	ActionDiscardMessages   = "outbox.discard"
 )
@@ -35,7 +40,8 @@ func Actions() []string {
 	return []string{
 		ActionSignIn, ActionSignOut, ActionSignOutEverywhere, ActionRolesChanged,
 		ActionTokenCreate, ActionTokenRevoke, ActionAuditExport, ActionAdoptTopic,
-		ActionMoveConsumer, ActionResumeConsumer, ActionRetryMessages, ActionDiscardMessages,
+		ActionMoveConsumer, ActionResumeConsumer, ActionReindex, ActionReindexRollups, ActionRetryMessages, ActionDiscardMessages,
+		ActionSavedSearchShare, ActionSavedSearchChange, ActionSavedSearchDelete,
 	}
 }
 

@@ -1,6 +1,6 @@
 // Package config reads Oriel's configuration from the environment: one struct per area, defaults,
 // validation that reports every mistake at once, a _FILE twin for each secret, and a redacted dump.
-// It knows none of the parts it configures.
+// It knows none of the parts it configures; what facet fields are is for package facets to say.
 package config
 
 import (
@@ -58,7 +58,7 @@ type HTTP struct {
 // Database is PostgreSQL.
 type Database struct {
 	URL string `env:"ORIEL_DATABASE_URL" secret:"url"`
-	// ReadURL is the role that can only read, of the same server; empty: URL's role reads too.
+	// ReadURL is the role that can only read, of the same server or a hot standby of it; empty: URL's role reads too.
 	ReadURL string `env:"ORIEL_DATABASE_READ_URL" secret:"url"`
 	// MigrateURL is the owner of the schema, for `oriel migrate` alone; empty: URL.
 	MigrateURL string `env:"ORIEL_DATABASE_MIGRATE_URL" secret:"url"`
@@ -90,6 +90,12 @@ type Store struct {
 	// within a minute, became dead letters. A ratio of 1 is never.
 	BreakerRatio   float64 `env:"ORIEL_BREAKER_RATIO" envDefault:"0.5"`
 	BreakerLetters int     `env:"ORIEL_BREAKER_LETTERS" envDefault:"500"`
+	// Facets are fields beside or in the place of the built-in ones: name=data.path or name=ext.name, comma
+	// separated; name= takes a built-in one away. Of those in FacetsCounted counts are kept ahead, as they are of
+	// person, room and tag.
+	Facets        string   `env:"ORIEL_FACETS"`
+	FacetsCounted []string `env:"ORIEL_FACETS_COUNTED"`
+	SeverityPath  string   `env:"ORIEL_SEVERITY_PATH" envDefault:"data.severity"`
 }
 
 // Outbox is what the relay publishes.

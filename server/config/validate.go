@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"oriel/server/facets"
 )
 
 // ValidateDemo reports everything that `oriel demo` cannot run with. It brings its own database, broker
@@ -64,6 +66,9 @@ func (c Config) mistakes() (errs []error) {
 	if c.Store.BreakerLetters < 1 {
 		bad("ORIEL_BREAKER_LETTERS: %d is below 1", c.Store.BreakerLetters)
 	}
+	if _, err := c.Store.FacetFields(); err != nil {
+		bad("%w", err)
+	}
 	if l := c.Outbox.Lease; l < 5*time.Second || l > time.Minute {
 		bad("ORIEL_OUTBOX_LEASE: %s is outside 5s to 1m", l)
 	}
@@ -74,6 +79,11 @@ func (c Config) mistakes() (errs []error) {
 		bad("ORIEL_LOG_LEVEL: %q is none of debug, info, warn, error", c.Log.Level)
 	}
 	return errs
+}
+
+// FacetFields are the facet fields, the built-in ones included, and where severity is.
+func (s Store) FacetFields() (facets.Config, error) {
+	return facets.Parse(s.Facets, s.FacetsCounted, s.SeverityPath)
 }
 
 func (d Database) validate(bad func(string, ...any)) {

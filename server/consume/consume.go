@@ -17,6 +17,7 @@ import (
 
 	"oriel/server/cloudevents"
 	"oriel/server/db"
+	"oriel/server/facets"
 	"oriel/server/lexicon"
 
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -30,11 +31,11 @@ type Config struct {
 	Topic, Group string
 	Instance     string // who owns a checkpoint, for people
 	Retention    time.Duration
-	BatchRecords int               // 500: so many make a batch at once
-	BacklogBatch int               // 1,000: so many at most, where they wait; BatchRecords where that is given alone
-	BatchBytes   int               // 4 MiB
-	BatchAge     time.Duration     // 250 ms
-	Facets       map[string]string // facet name → data.<path> or extension; nil takes the defaults
+	BatchRecords int           // 500: so many make a batch at once
+	BacklogBatch int           // 1,000: so many at most, where they wait; BatchRecords where that is given alone
+	BatchBytes   int           // 4 MiB
+	BatchAge     time.Duration // 250 ms
+	Facets       facets.Config // zero takes the defaults
 
 	// DeadLetterTopic gets a copy of each dead letter, by the outbox; "" gets none. DeadLetterSource is the
 	// copies' source attribute (/consumers/ and the consumer's name). Buried is told after a commit that made
@@ -101,11 +102,8 @@ func (c Config) withDefaults() Config {
 	if c.BreakerLetters <= 0 {
 		c.BreakerLetters = 500
 	}
-	if c.Facets == nil {
-		c.Facets = map[string]string{
-			facetDevice: "data.deviceId", facetRoom: "data.roomId",
-			facetPerson: "data.personId", facetTag: "data.tags",
-		}
+	if c.Facets.Severity == "" {
+		c.Facets = facets.Default()
 	}
 	return c
 }
@@ -120,6 +118,7 @@ type Consumer struct {
 	metrics *metrics
 	wake    func()
 	facets  facetPlan
+	derived derived
 	decode  func(cloudevents.Record) (*cloudevents.Event, []cloudevents.Header, error)
 	days    *days
 	seen    *seen
@@ -149,6 +148,7 @@ func New(cfg Config, pool *pgxpool.Pool, opts []kgo.Opt, log *slog.Logger, reg p
 		metrics: newMetrics(reg, cfg),
 		wake:    wake,
 		facets:  planFacets(cfg.Facets),
+		derived: derived{version: builtInFacets},
 		decode:  cloudevents.DecodeRecord,
 		days:    newDays(),
 		seen:    newSeen(),
@@ -170,8 +170,10 @@ func (c *Consumer) Start(ctx context.Context) error {
 	}
 	var key lexicon.Key
 	err := c.within(ctx, func(ctx context.Context) (err error) {
-		key, err = c.lexiconKey(ctx)
-		return err
+		if key, err = c.lexiconKey(ctx); err != nil {
+			return err
+		}
+		return c.useFacets(ctx)
 	})
 	if err != nil {
 		return err

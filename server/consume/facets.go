@@ -2,25 +2,15 @@ package consume
 
 import (
 	"encoding/hex"
-	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"oriel/server/cloudevents"
+	"oriel/server/facets"
 	"oriel/server/lexicon"
+	"oriel/server/query"
 )
-
-// The built-in facet fields.
-const (
-	facetDevice = "device"
-	facetRoom   = "room"
-	facetPerson = "person"
-	facetTag    = "tag"
-)
-
-// facetsVersion is stored with each row: which rules filled tags and facets.
-const facetsVersion = 1
 
 // Bounds of what becomes a facet. What is beyond stays an ordinary word of the event; a rollup row
 // must fit an index entry.
@@ -29,9 +19,6 @@ const (
 	maxTags       = 64
 	maxPerField   = 16
 )
-
-// severityPath is where data carries its severity, when no attribute does.
-const severityPath = "severity"
 
 // facetField is one configured field: a payload path, by its place among the picks, or an extension.
 type facetField struct {
@@ -43,24 +30,24 @@ type facetField struct {
 // facetPlan is the configuration compiled against one parse of the data.
 type facetPlan struct {
 	fields   []facetField // sorted by name; the tag field is not among them
+	counted  []string     // the names of those that are dimensions
 	tag      facetField
 	hasTag   bool
 	picks    []string
 	severity int // its place among the picks
 }
 
-// planFacets reads name → data.<path> or extension name.
-func planFacets(config map[string]string) facetPlan {
-	p := facetPlan{picks: []string{severityPath}}
-	for _, name := range slices.Sorted(maps.Keys(config)) {
-		f := facetField{name: name, pick: -1}
-		if path, ok := strings.CutPrefix(config[name], "data."); ok {
+func planFacets(c facets.Config) facetPlan {
+	p := facetPlan{picks: []string{c.Severity}, counted: c.Counted()}
+	for _, field := range c.Fields {
+		f := facetField{name: field.Name, pick: -1}
+		if field.From.Kind == query.Data {
 			f.pick = len(p.picks)
-			p.picks = append(p.picks, path)
+			p.picks = append(p.picks, field.From.Name)
 		} else {
-			f.extension = config[name]
+			f.extension = field.From.Name
 		}
-		if name == facetTag {
+		if field.Name == facets.Tag {
 			p.tag, p.hasTag = f, true
 		} else {
 			p.fields = append(p.fields, f)
@@ -108,7 +95,7 @@ func (p *facetPlan) derive(r *row, out *lexicon.Output) {
 	for i := range p.fields {
 		f := &p.fields[i]
 		vs := f.values(e, out, maxPerField)
-		if len(vs) == 0 && f.name == facetDevice && facetable(e.Subject) {
+		if len(vs) == 0 && f.name == facets.Device && facetable(e.Subject) {
 			vs = []string{e.Subject}
 		}
 		for _, v := range vs {
@@ -117,8 +104,8 @@ func (p *facetPlan) derive(r *row, out *lexicon.Output) {
 	}
 }
 
-// severityOf is the first of severitynumber, severitytext, severity and data.severity that names a
-// rank.
+// severityOf is the first of severitynumber, severitytext, severity and the configured path that
+// names a rank.
 func (p *facetPlan) severityOf(e *cloudevents.Event, out *lexicon.Output) int16 {
 	if n := severityOfNumber(extension(e, "severitynumber")); n > 0 {
 		return n

@@ -59,7 +59,7 @@ func (a *attempt) insertRow(ctx context.Context, conn *pgxpool.Conn, r *row) (in
 	var batch pgx.Batch
 	batch.Queue("SAVEPOINT one")
 	batch.Queue(insertOne, time.UnixMicro(r.micros).UTC(), a.pos.log, a.pos.part, r.record.Offset, a.commit,
-		kafkaTime(r.record), r.digest, severity, int16(r.flags), int16(facetsVersion), e.Source, e.ID, e.Type,
+		kafkaTime(r.record), r.digest, severity, int16(r.flags), a.c.derived.version, e.Source, e.ID, e.Type,
 		optional(e.Subject), e.TimeText, optional(e.DataSchema), optional(e.DataContentType), attributes(e), r.tags,
 		r.facets, r.lexemes, r.trace, r.record.Key, flatHeaders(r.headers), e.Data)
 	batch.Queue("SET CONSTRAINTS ALL IMMEDIATE")
@@ -117,6 +117,7 @@ func (b *batch) split() []*batch {
 	for _, part := range parts {
 		part.arrange()
 		part.stage()
+		part.index()
 	}
 	return parts
 }

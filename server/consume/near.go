@@ -6,6 +6,7 @@ package consume
 type near struct {
 	terms  [1 << 13]int64
 	shapes [1 << 12]uint64
+	values [1 << 10]uint64
 }
 
 func (n *near) termAt(hash int64) *int64 { return &n.terms[uint64(hash)>>20%uint64(len(n.terms))] }
@@ -18,3 +19,9 @@ func (n *near) shapeAt(shape uint64) *uint64 { return &n.shapes[shape%uint64(len
 // shape says whether all paths of a payload, by a hash of them and its type, are known to the database.
 func (n *near) shape(shape uint64) bool { return shape != 0 && *n.shapeAt(shape) == shape }
 func (n *near) addShape(shape uint64)   { *n.shapeAt(shape) = shape }
+
+func (n *near) valueAt(h uint64) *uint64 { return &n.values[h>>20%uint64(len(n.values))] }
+
+// value says whether a value for completion, by its hash, is known to the database or has no place there.
+func (n *near) value(h uint64) bool { return *n.valueAt(h) == h }
+func (n *near) addValue(h uint64)   { *n.valueAt(h) = h }

@@ -54,7 +54,7 @@ func (a *attempt) judge(ctx context.Context, conn *pgxpool.Conn) error {
 		head := a.b.head(i)
 		if a.stored[i] {
 			a.tally.stored++
-			a.rollup.add(r)
+			a.rollup.add(r, a.c.facets.counted)
 		} else if pg := a.rejected[i]; pg != nil {
 			a.bury(r, fault.ReasonRejected, "PostgreSQL refused the row: "+pg.Message, pg.Code)
 		} else if w := a.winner[head]; w >= 0 {
@@ -128,6 +128,9 @@ func (a *attempt) wanted(head int) bool {
 func (a *attempt) account(ctx context.Context, conn *pgxpool.Conn) error {
 	var batch pgx.Batch
 	a.rollup.queue(&batch, a.pos)
+	if err := a.queueBlocks(&batch); err != nil {
+		return err
+	}
 	batch.Queue(insertLedger, a.c.cfg.Consumer, a.pos.log, a.pos.part, a.commit, a.b.from, a.b.to,
 		a.tally.stored, a.tally.duplicate, a.tally.dead, a.tally.expired)
 	for i := range a.letters {

@@ -49,6 +49,7 @@ type row struct {
 	tags     []string
 	facets   []string
 	lexemes  []int64
+	keys     []uint64 // of its identifiers
 	trace    []byte
 	digest   int64
 	reason   string // why it is dead
@@ -73,7 +74,7 @@ type preparer struct {
 func newPreparer(c *Consumer, key lexicon.Key) *preparer {
 	p := &preparer{
 		plan: &c.facets, retention: c.cfg.Retention, seen: c.seen, near: new(near), now: time.Now, decode: c.decode,
-		fresh: func() *lexicon.Analyzer { return lexicon.New(key, c.facets.picks, lexicon.WithoutIdentifiers()) },
+		fresh: func() *lexicon.Analyzer { return lexicon.New(key, c.facets.picks) },
 	}
 	p.analyzer = p.fresh()
 	return p
@@ -86,8 +87,9 @@ type batch struct {
 	rows        []row
 	order       []int // candidates, sorted by (occurred_at, source, id)
 	staged      []byte
-	starts      []int // where each staged row begins
-	stamped     int64 // the commit that the staged rows carry; 0 is none yet
+	blocks      []dayBlock // of all candidates
+	starts      []int      // where each staged row begins
+	stamped     int64      // the commit that the staged rows carry; 0 is none yet
 	words       vocabulary
 	days        []int64 // days since 1970 that rows fall on, sorted
 	panics      int     // how often our own code has panicked over it
@@ -189,11 +191,13 @@ func (p *preparer) index(r *row, words *vocabulary) {
 	in.Attributes = p.attrs
 	out := p.analyzer.Analyze(&in, words.knows(p.seen))
 	r.lexemes = append(make([]int64, 0, len(out.Lexemes)), out.Lexemes...)
+	r.keys = append(make([]uint64, 0, len(out.Identifiers)), out.Identifiers...)
 	if out.Invalid {
 		r.flags |= cloudevents.FlagDataInvalid
 	}
 	words.add(e.Type, out)
 	p.plan.derive(r, out)
+	words.offer(r)
 	r.digest = e.Digest()
 }
 

@@ -43,9 +43,11 @@ func TestWhatWasMetBeforeIsNotInsertedAgain(t *testing.T) {
 		t.Errorf("%d inserts for records that were all stored before", n-fresh)
 	}
 	// What follows is fresh, and so is a row that is gone.
-	r.exec("DELETE FROM event WHERE id = 'p0-00123'")
 	r.exec("UPDATE rollup_minute SET n = n - 1 WHERE ctid = (SELECT ctid FROM rollup_minute WHERE n > 0 LIMIT 1)")
-	r.exec("UPDATE rollup_quarter SET n = n - 1 WHERE dimension = 'type'")
+	r.exec(`UPDATE rollup_quarter r SET n = n - 1 FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d
+		WHERE e.id = 'p0-00123' AND (r.dimension, r.value) = (d.dimension, d.value) AND r.bucket = date_bin('15 minutes', e.occurred_at, '2000-01-01 00:00+00')`)
+	r.exec("DELETE FROM event WHERE id = 'p0-00123'")
+	r.rebuild()
 	r.exec("UPDATE ledger SET stored = stored - 1, dead = dead + 1 WHERE commit = (SELECT commit FROM ledger WHERE from_offset <= 123 AND to_offset > 123 AND stored > 0 LIMIT 1)")
 	r.produce(series(0, 400, 10)...)
 	if _, err := r.move(0, 100, nil); err != nil {

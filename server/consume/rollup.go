@@ -3,6 +3,7 @@ package consume
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -27,9 +28,10 @@ const (
 
 // Dimensions that every event has; facets add theirs under their own names.
 const (
-	dimensionType   = "type"
-	dimensionSource = "source"
-	dimensionTag    = "tag"
+	dimensionType     = "type"
+	dimensionSource   = "source"
+	dimensionTag      = "tag"
+	dimensionSeverity = "severity" // its value is the rank in digits, 0 is none
 )
 
 type minuteKey struct {
@@ -50,7 +52,8 @@ type rollups struct {
 	quarters map[quarterKey]counts
 }
 
-func (s *rollups) add(r *row) {
+// add counts a row; counted are the facet fields that are dimensions.
+func (s *rollups) add(r *row, counted []string) {
 	if s.minutes == nil {
 		s.minutes, s.quarters = map[minuteKey]counts{}, map[quarterKey]counts{}
 	}
@@ -65,16 +68,27 @@ func (s *rollups) add(r *row) {
 		k := quarterKey{bucket, dimension, value}
 		s.quarters[k] = s.quarters[k].plus(one)
 	}
+	// What follows is what the function event_dimensions of the database says of the stored row.
+	quarter(dimensionSeverity, strconv.Itoa(int(r.severity)))
 	quarter(dimensionType, r.event.Type)
 	quarter(dimensionSource, r.event.Source)
+	if len(r.tags) > 0 {
+		quarter(dimensionTag, "")
+	}
 	for _, t := range r.tags {
 		quarter(dimensionTag, t)
 	}
+	last := ""
 	for _, f := range r.facets {
-		// A device has as many values as there are devices: it is a filter, never a dimension.
-		if name, value, _ := strings.Cut(f, "="); name != facetDevice {
-			quarter(name, value)
+		name, value, _ := strings.Cut(f, "=")
+		if !slices.Contains(counted, name) {
+			continue
 		}
+		if name != last { // a field's values lie together
+			quarter(name, "")
+			last = name
+		}
+		quarter(name, value)
 	}
 }
 

@@ -11,12 +11,16 @@ import (
 // where a full bucket forgets one. Forgetting costs a row that is there already; remembering what was
 // never committed would lose it, so entries are made after the commit alone.
 type seen struct {
-	terms table
-	paths table
+	terms  table
+	paths  table
+	values table                    // for completion
+	full   atomic.Pointer[[]string] // dimensions that take no more
 }
 
-// 2^17 buckets of 8 are 1,048,576 terms in 8 MiB; paths are far fewer.
-func newSeen() *seen { return &seen{terms: newTable(1 << 17), paths: newTable(1 << 14)} }
+// 2^17 buckets of 8 are 1,048,576 terms in 8 MiB; paths and values are far fewer.
+func newSeen() *seen {
+	return &seen{terms: newTable(1 << 17), paths: newTable(1 << 14), values: newTable(1 << 15)}
+}
 
 type bucket [8]atomic.Uint64
 

@@ -67,7 +67,7 @@ func (b *batch) stage() {
 
 // stamp completes the staged rows for an attempt. The next attempt has the same number, as a rule. Where it
 // has not, it gets bytes of its own: the last one's may still be on their way to a dead connection.
-func (b *batch) stamp(pos position, commit int64) {
+func (b *batch) stamp(pos position, commit int64, facetsVersion int16) {
 	if b.stamped == commit {
 		return
 	}
@@ -77,14 +77,14 @@ func (b *batch) stamp(pos position, commit int64) {
 	b.stamped = commit
 	for _, at := range b.starts {
 		w := copyWriter{buf: b.staged[:at]} // it has the room: nothing moves
-		w.head(pos, commit)
+		w.head(pos, commit, facetsVersion)
 	}
 }
 
 type copyWriter struct{ buf []byte }
 
 // head is the number of columns and those that are stamped.
-func (w *copyWriter) head(pos position, commit int64) {
+func (w *copyWriter) head(pos position, commit int64, facetsVersion int16) {
 	w.int16(columnCount)
 	w.int32(2).int16(pos.log)
 	w.int32(4).int32(pos.part)
@@ -94,7 +94,7 @@ func (w *copyWriter) head(pos position, commit int64) {
 
 func (w *copyWriter) row(r *row) {
 	e := r.event
-	w.head(position{}, 0)
+	w.head(position{}, 0, 0)
 	w.time(r.micros)
 	w.int64field(r.record.Offset)
 	w.time(kafkaTime(r.record).UnixMicro())

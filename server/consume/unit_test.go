@@ -14,12 +14,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"oriel/server/cloudevents"
+	"oriel/server/facets"
 	"oriel/server/lexicon"
 )
 
 func TestSeverityComesFromTheFirstPlaceThatNamesARank(t *testing.T) {
 	t.Parallel()
-	plan := planFacets(nil)
+	plan := planFacets(facets.Default())
 	ext := func(pairs ...string) []cloudevents.Extension {
 		var out []cloudevents.Extension
 		for i := 0; i < len(pairs); i += 2 {
@@ -94,14 +95,14 @@ func TestTheTraceIsThatOfAValidTraceparent(t *testing.T) {
 
 func TestConfiguredFacetsAreReadFromDataOrExtensions(t *testing.T) {
 	t.Parallel()
-	plan := planFacets(map[string]string{"zone": "region", "room": "data.place.room", "tag": "data.labels"})
+	plan := planFacets(fieldsOf(t, "area=region,room=data.place.room,tag=data.labels,device=,person="))
 	a := lexicon.New(lexicon.Key{}, plan.picks)
 	r := &row{event: &cloudevents.Event{
 		Subject: "s", Extensions: []cloudevents.Extension{{Name: "region", Value: "north"}},
 		Data: []byte(`{"place":{"room":["attic","","attic","cellar"]},"labels":"one","long":"` + strings.Repeat("x", 300) + `"}`),
 	}}
 	plan.derive(r, a.Analyze(&lexicon.Input{JSON: true, Data: r.event.Data}, nil))
-	if fmt.Sprint(r.tags, r.facets) != "[one] [room=attic room=cellar zone=north]" {
+	if fmt.Sprint(r.tags, r.facets) != "[one] [area=north room=attic room=cellar]" {
 		t.Errorf("tags %v, facets %v", r.tags, r.facets)
 	}
 }

@@ -30,13 +30,14 @@ type vocabulary struct {
 	hash   uint64
 	terms  map[int64]string
 	paths  map[typePath]int16
+	values map[dimensionValue]struct{}
 }
 
 type typePath struct{ eventType, path string }
 
 func (v *vocabulary) start(near *near) {
 	v.near = near
-	v.terms, v.paths = map[int64]string{}, map[typePath]int16{}
+	v.terms, v.paths, v.values = map[int64]string{}, map[typePath]int16{}, map[dimensionValue]struct{}{}
 }
 
 // knows is the batch's view of what is seen: committed before, or gathered already.
@@ -111,7 +112,7 @@ func storable(limit int, parts ...string) bool {
 // Workers take turns: what one has just stored, the next need not. On a new topic all of them meet the
 // same words at once.
 func (c *Consumer) storeVocabulary(ctx context.Context, v *vocabulary) error {
-	if len(v.terms) == 0 && len(v.paths) == 0 {
+	if len(v.terms) == 0 && len(v.paths) == 0 && len(v.values) == 0 {
 		return nil
 	}
 	select {
@@ -121,12 +122,13 @@ func (c *Consumer) storeVocabulary(ctx context.Context, v *vocabulary) error {
 		return ctx.Err()
 	}
 	terms, paths := c.unseen(v)
-	if err := c.insertVocabulary(ctx, v, terms, paths); err != nil {
+	values := c.unseenValues(v)
+	if err := c.insertVocabulary(ctx, v, terms, paths, values); err != nil {
 		if classify(err) != recordCaused {
 			return err
 		}
 		// A word that PostgreSQL refuses must stop neither its event nor the other words.
-		if err := c.insertOneByOne(ctx, v, terms, paths); err != nil {
+		if err := c.insertOneByOne(ctx, v, terms, paths, values); err != nil {
 			return err
 		}
 	}
@@ -136,6 +138,9 @@ func (c *Consumer) storeVocabulary(ctx context.Context, v *vocabulary) error {
 	}
 	for p, kinds := range v.paths {
 		c.seen.addPath(p.eventType, p.path, kinds)
+	}
+	for d := range v.values {
+		c.seen.addValue(d.hash())
 	}
 	return nil
 }
@@ -169,7 +174,7 @@ func (c *Consumer) unseen(v *vocabulary) ([]lexicon.Term, []typePath) {
 	return terms, paths
 }
 
-func (c *Consumer) insertVocabulary(ctx context.Context, v *vocabulary, terms []lexicon.Term, paths []typePath) error {
+func (c *Consumer) insertVocabulary(ctx context.Context, v *vocabulary, terms []lexicon.Term, paths []typePath, values []dimensionValue) error {
 	t := db.InsertTermsParams{Version: lexicon.Version, Words: make([]string, len(terms)), Hashes: make([]int64, len(terms))}
 	for i := range terms {
 		t.Words[i], t.Hashes[i] = terms[i].Word, terms[i].Hash
@@ -180,7 +185,7 @@ func (c *Consumer) insertVocabulary(ctx context.Context, v *vocabulary, terms []
 	for i := range paths {
 		p.Types[i], p.Paths[i], p.Kinds[i] = paths[i].eventType, paths[i].path, v.paths[paths[i]]
 	}
-	if len(terms) == 0 && len(paths) == 0 {
+	if len(terms) == 0 && len(paths) == 0 && len(values) == 0 {
 		return nil
 	}
 	conn, err := c.acquire(ctx)
@@ -188,7 +193,8 @@ func (c *Consumer) insertVocabulary(ctx context.Context, v *vocabulary, terms []
 		return err
 	}
 	defer giveBack(ctx, conn)
-	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
+	var full []string
+	err = pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) (err error) {
 		q := c.queries.WithTx(tx)
 		if len(terms) > 0 {
 			if err := q.InsertTerms(ctx, t); err != nil {
@@ -200,11 +206,18 @@ func (c *Consumer) insertVocabulary(ctx context.Context, v *vocabulary, terms []
 				return fmt.Errorf("insert paths: %w", err)
 			}
 		}
-		return nil
+		full, err = insertValues(ctx, q, values)
+		return err
 	})
+	if err == nil {
+		for _, dimension := range full {
+			c.seen.fill(dimension)
+		}
+	}
+	return err
 }
 
-func (c *Consumer) insertOneByOne(ctx context.Context, v *vocabulary, terms []lexicon.Term, paths []typePath) error {
+func (c *Consumer) insertOneByOne(ctx context.Context, v *vocabulary, terms []lexicon.Term, paths []typePath, values []dimensionValue) error {
 	refused := func(err error, what, text string) error {
 		if err == nil {
 			return nil
@@ -217,14 +230,20 @@ func (c *Consumer) insertOneByOne(ctx context.Context, v *vocabulary, terms []le
 		return nil
 	}
 	for i := range terms {
-		err := c.insertVocabulary(ctx, v, terms[i:i+1], nil)
+		err := c.insertVocabulary(ctx, v, terms[i:i+1], nil, nil)
 		if err := refused(err, "word", terms[i].Word); err != nil {
 			return err
 		}
 	}
 	for i := range paths {
-		err := c.insertVocabulary(ctx, v, nil, paths[i:i+1])
+		err := c.insertVocabulary(ctx, v, nil, paths[i:i+1], nil)
 		if err := refused(err, "path", paths[i].eventType+" "+paths[i].path); err != nil {
+			return err
+		}
+	}
+	for i := range values {
+		err := c.insertVocabulary(ctx, v, nil, nil, values[i:i+1])
+		if err := refused(err, "value", values[i].dimension+" "+values[i].value); err != nil {
 			return err
 		}
 	}

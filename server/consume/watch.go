@@ -12,7 +12,7 @@ import (
 // we consume (a client of a recreated topic gets no records and no errors), whether an operator moved
 // a checkpoint or adopted a topic, and whether a partition with records makes progress.
 func (s *session) watchAll(ctx context.Context) {
-	var database, broker trouble
+	var database, broker, configuration trouble
 	for wait(ctx, s.c.cfg.WatchEvery) {
 		limit := min(lookIn, s.c.cfg.AttemptIn)
 		if err := s.c.inTime(ctx, limit, s.watchCheckpoints); ctx.Err() == nil {
@@ -20,6 +20,9 @@ func (s *session) watchAll(ctx context.Context) {
 				s.c.log.Warn("cannot read the checkpoints", "error", err)
 			}
 			s.c.status.trouble("database", database.lasting())
+		}
+		if err := s.c.inTime(ctx, limit, s.c.watchFacets); ctx.Err() == nil && configuration.note(err) {
+			s.c.log.Warn("cannot compare the configuration of facets", "error", err)
 		}
 		if err := s.watchTopic(ctx); ctx.Err() == nil {
 			if broker.note(err) {

@@ -151,6 +151,7 @@ func (w *worker) prepareOne(next int64, records []*kgo.Record) *batch {
 				}
 				w.prep.indexAll(careful, made)
 				made.stage()
+				made.index()
 				b = made
 			}
 			return w.c.within(w.soft, func(ctx context.Context) error {

@@ -42,7 +42,7 @@ var errConflictVanished = errors.New("the row of the same identity is gone")
 
 const (
 	casCheckpoint = `UPDATE checkpoint SET next_offset = $1, high_offset = greatest(high_offset, $1), leader_epoch = $2, commits = commits + 1,
-	updated_at = clock_timestamp()
+	blocks = commits + 1, updated_at = clock_timestamp()
  WHERE consumer = $3 AND log = $4 AND partition = $5 AND next_offset = $6 AND owner_epoch = $7 AND state = 'running'
 RETURNING commits`
 )
@@ -159,7 +159,7 @@ func (a *attempt) insertAtOnce(ctx context.Context, conn *pgxpool.Conn) error {
 	if len(a.b.order) == 0 {
 		return nil
 	}
-	a.b.stamp(a.pos, a.commit)
+	a.b.stamp(a.pos, a.commit, a.c.derived.version)
 	tag, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyEvents)
 	switch {
 	case sqlstate(err) == uniqueViolation:
@@ -180,7 +180,7 @@ func (a *attempt) insertStaged(ctx context.Context, conn *pgxpool.Conn) error {
 	if len(a.b.order) == 0 {
 		return nil
 	}
-	a.b.stamp(a.pos, a.commit)
+	a.b.stamp(a.pos, a.commit, a.c.derived.version)
 	if _, err := conn.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(a.b.staged), copyStage); err != nil {
 		return fmt.Errorf("stage the rows: %w", err)
 	}

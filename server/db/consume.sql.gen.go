@@ -46,8 +46,19 @@ func (q *Queries) CheckpointStates(ctx context.Context, arg CheckpointStatesPara
 	return items, nil
 }
 
+const countDimension = `-- name: CountDimension :one
+SELECT count(*) FROM dimension_value WHERE dimension = $1
+`
+
+func (q *Queries) CountDimension(ctx context.Context, dimension string) (int64, error) {
+	row := q.db.QueryRow(ctx, countDimension, dimension)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const ensureEventDay = `-- name: EnsureEventDay :exec
-SELECT ensure_day('event', $1::date), ensure_day('rollup_minute', $1::date), ensure_day('rollup_quarter', $1::date)
+SELECT ensure_day('event', $1::date), ensure_day('event_block', $1::date), ensure_day('rollup_minute', $1::date), ensure_day('rollup_quarter', $1::date)
 `
 
 func (q *Queries) EnsureEventDay(ctx context.Context, day pgtype.Date) error {
@@ -137,6 +148,25 @@ func (q *Queries) InsertDecision(ctx context.Context, arg InsertDecisionParams) 
 		arg.Actor,
 	)
 	return err
+}
+
+const insertDimensionValues = `-- name: InsertDimensionValues :execrows
+INSERT INTO dimension_value (dimension, value)
+SELECT $1::text, unnest($2::text[])
+ON CONFLICT (dimension, value) DO NOTHING
+`
+
+type InsertDimensionValuesParams struct {
+	Dimension string
+	Texts     []string
+}
+
+func (q *Queries) InsertDimensionValues(ctx context.Context, arg InsertDimensionValuesParams) (int64, error) {
+	result, err := q.db.Exec(ctx, insertDimensionValues, arg.Dimension, arg.Texts)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const insertSkipped = `-- name: InsertSkipped :exec
@@ -271,6 +301,15 @@ func (q *Queries) LockCheckpoint(ctx context.Context, arg LockCheckpointParams) 
 	return i, err
 }
 
+const lockDimensions = `-- name: LockDimensions :exec
+SELECT pg_advisory_xact_lock(hashtextextended('oriel.dimension_value', 0))
+`
+
+func (q *Queries) LockDimensions(ctx context.Context) error {
+	_, err := q.db.Exec(ctx, lockDimensions)
+	return err
+}
+
 const lockForMove = `-- name: LockForMove :one
 SELECT next_offset, commits, state, state_reason
   FROM checkpoint
@@ -306,6 +345,7 @@ func (q *Queries) LockForMove(ctx context.Context, arg LockForMoveParams) (LockF
 const moveCheckpoint = `-- name: MoveCheckpoint :execrows
 UPDATE checkpoint
    SET next_offset = $1::bigint, high_offset = least(high_offset, $2::bigint), leader_epoch = -1,
+       blocks = CASE WHEN blocks = commits THEN $3 ELSE blocks END,
        commits = $3, owner_epoch = owner_epoch + 1, state = 'running', state_reason = NULL, updated_at = clock_timestamp()
  WHERE consumer = $4 AND log = $5 AND partition = $6 AND next_offset = $7::bigint
 `
@@ -483,13 +523,17 @@ func (q *Queries) StickCheckpoint(ctx context.Context, arg StickCheckpointParams
 
 const takeOver = `-- name: TakeOver :many
 WITH mine AS MATERIALIZED (
-    SELECT c.partition FROM checkpoint c
+    SELECT c.partition, c.commits, c.blocks FROM checkpoint c
      WHERE c.consumer = $2 AND c.log = $3 AND c.partition = ANY ($4::integer[])
      ORDER BY c.partition
        FOR UPDATE
+), gap AS (
+    INSERT INTO block_gap AS g (log, partition, through_commit)
+    SELECT $3, m.partition, m.commits FROM mine m WHERE m.blocks < m.commits ORDER BY m.partition
+    ON CONFLICT (log, partition) DO UPDATE SET through_commit = greatest(g.through_commit, EXCLUDED.through_commit)
 )
 UPDATE checkpoint c
-   SET owner_epoch = c.owner_epoch + 1, owner = $1::text, updated_at = clock_timestamp()
+   SET owner_epoch = c.owner_epoch + 1, owner = $1::text, blocks = c.commits, updated_at = clock_timestamp()
   FROM mine
  WHERE c.consumer = $2 AND c.log = $3 AND c.partition = mine.partition
 RETURNING c.partition, c.next_offset, c.high_offset, c.leader_epoch, c.commits, c.owner_epoch, c.state, c.state_reason
@@ -513,7 +557,8 @@ type TakeOverRow struct {
 	StateReason *string
 }
 
-// In partition order, so that two members that take over at once do not deadlock.
+// In partition order, so that two members that take over at once do not deadlock. Commits of a build that
+// writes no blocks are remembered as having none.
 func (q *Queries) TakeOver(ctx context.Context, arg TakeOverParams) ([]TakeOverRow, error) {
 	rows, err := q.db.Query(ctx, takeOver,
 		arg.Owner,

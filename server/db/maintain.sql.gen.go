@@ -102,51 +102,6 @@ func (q *Queries) DropDay(ctx context.Context, arg DropDayParams) (bool, error) 
 	return drop_day, err
 }
 
-const foldSpan = `-- name: FoldSpan :execrows
-WITH e AS MATERIALIZED (
-    SELECT date_trunc('hour', occurred_at, 'UTC') AS bucket, type, source, coalesce(severity, 0) AS severity,
-           (coalesce(severity, 0) >= 6)::int AS error, tags, facets
-      FROM event
-     WHERE log = $1 AND partition = $2 AND commit > $3 AND commit <= $4
-), d AS (
-    SELECT bucket, 'severity' AS dimension, severity::text AS value, error FROM e
-    UNION ALL SELECT bucket, 'type', type, error FROM e
-    UNION ALL SELECT bucket, 'source', source, error FROM e
-    UNION ALL SELECT bucket, 'tag', unnest(tags), error FROM e
-    UNION ALL
-    SELECT bucket, split_part(f, '=', 1), substr(f, strpos(f, '=') + 1), error
-      FROM (SELECT bucket, unnest(facets) AS f, error FROM e) x
-     WHERE f NOT LIKE 'device=%'
-)
-INSERT INTO rollup_hour AS h (bucket, dimension, value, n, errors)
-SELECT bucket, dimension, value, count(*), sum(error) FROM d
- GROUP BY bucket, dimension, value
- ORDER BY bucket, dimension COLLATE "C", value COLLATE "C"
-ON CONFLICT (bucket, dimension, value) DO UPDATE SET n = h.n + EXCLUDED.n, errors = h.errors + EXCLUDED.errors
-`
-
-type FoldSpanParams struct {
-	Log       int16
-	Partition int32
-	Above     int64
-	Through   int64
-}
-
-// One partition's commits into hours: every dimension of the fine rollups, and the dimension severity,
-// whose value is the rank (0 is none) and whose sum is the total.
-func (q *Queries) FoldSpan(ctx context.Context, arg FoldSpanParams) (int64, error) {
-	result, err := q.db.Exec(ctx, foldSpan,
-		arg.Log,
-		arg.Partition,
-		arg.Above,
-		arg.Through,
-	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected(), nil
-}
-
 const lowestOffsets = `-- name: LowestOffsets :many
 SELECT l.topic, l.topic_id, c.partition, min(c.next_offset)::bigint AS next_offset
   FROM checkpoint c

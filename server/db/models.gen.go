@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+type BlockGap struct {
+	Log           int16
+	Partition     int32
+	ThroughCommit int64
+}
+
 type Event struct {
 	OccurredAt      time.Time
 	Log             int16
@@ -35,4 +41,35 @@ type Event struct {
 	RecordKey       []byte
 	Headers         [][]byte
 	Data            []byte
+}
+
+type EventBlock struct {
+	Day           time.Time
+	Log           int16
+	Partition     int32
+	FromCommit    int64
+	ThroughCommit int64
+	Version       int16
+	Rows          int32
+	Entries       int32
+	Buckets       int32
+	BaseOffset    int64
+	LastOffset    int64
+	Keys          []byte
+	Lists         []byte
+	Places        []byte
+	MadeAt        time.Time
+}
+
+type SavedSearch struct {
+	ID        int64
+	Owner     string
+	OwnerName string
+	Name      string
+	Shared    bool
+	Params    string
+	View      string
+	Version   int64
+	CreatedAt time.Time
+	UpdatedAt time.Time
 }

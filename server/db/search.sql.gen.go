@@ -10,6 +10,74 @@ import (
 	"time"
 )
 
+const commitsBefore = `-- name: CommitsBefore :many
+SELECT c.log, c.partition, coalesce(
+         (SELECT max(x.commit) FROM (SELECT l.commit FROM ledger l
+           WHERE l.consumer = 'store' AND l.log = c.log AND l.partition = c.partition AND l.committed_at < $1
+           ORDER BY l.committed_at DESC LIMIT 50) x), t.through_commit, 0)::bigint AS commits
+  FROM checkpoint c LEFT JOIN ledger_total t ON t.consumer = c.consumer AND t.log = c.log AND t.partition = c.partition
+ WHERE c.consumer = 'store' ORDER BY c.log, c.partition
+`
+
+type CommitsBeforeRow struct {
+	Log       int16
+	Partition int32
+	Commits   int64
+}
+
+// What every partition had stored before an instant, through ledger_arrival. Clocks that are set back a little
+// put commits out of order: so the last ones are compared.
+func (q *Queries) CommitsBefore(ctx context.Context, at time.Time) ([]CommitsBeforeRow, error) {
+	rows, err := q.db.Query(ctx, commitsBefore, at)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []CommitsBeforeRow
+	for rows.Next() {
+		var i CommitsBeforeRow
+		if err := rows.Scan(&i.Log, &i.Partition, &i.Commits); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const daysWithoutBlocks = `-- name: DaysWithoutBlocks :many
+SELECT d.at::timestamptz AS at
+  FROM (SELECT unnest($1::timestamptz[]) AS at) d
+ WHERE EXISTS (
+   SELECT FROM block_gap g CROSS JOIN LATERAL (
+     SELECT FROM event e
+      WHERE e.occurred_at >= date_bin('24 hours', d.at, '1970-01-01Z') AND e.occurred_at < date_bin('24 hours', d.at, '1970-01-01Z') + interval '24 hours'
+        AND e.log = g.log AND e.partition = g.partition AND e.commit <= g.through_commit LIMIT 1) x)
+`
+
+// Of some instants, those with rows in their UTC day that have no block, through event_commit.
+func (q *Queries) DaysWithoutBlocks(ctx context.Context, instants []time.Time) ([]time.Time, error) {
+	rows, err := q.db.Query(ctx, daysWithoutBlocks, instants)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []time.Time
+	for rows.Next() {
+		var at time.Time
+		if err := rows.Scan(&at); err != nil {
+			return nil, err
+		}
+		items = append(items, at)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const eventAt = `-- name: EventAt :one
 SELECT occurred_at, log, partition, "offset", commit, kafka_time, digest, erased_at, severity, flags, facets_version, source, id, type, subject, time_text, dataschema, datacontenttype, attributes, tags, facets, lexemes, trace_id, record_key, headers, data FROM event WHERE occurred_at = $1 AND source = $2 AND id = $3
 `
@@ -56,26 +124,32 @@ func (q *Queries) EventAt(ctx context.Context, arg EventAtParams) (Event, error)
 }
 
 const eventPartitions = `-- name: EventPartitions :many
-SELECT c.relname::text AS name
+SELECT c.relname::text AS name, coalesce(pg_relation_size(c.oid), 0) > 0 AS filled
   FROM pg_catalog.pg_inherits i JOIN pg_catalog.pg_class c ON c.oid = i.inhrelid
  WHERE i.inhparent = 'event'::regclass AND NOT i.inhdetachpending
  ORDER BY c.relname
 `
 
-// The day partitions of event, event_YYYYMMDD, oldest first.
-func (q *Queries) EventPartitions(ctx context.Context) ([]string, error) {
+type EventPartitionsRow struct {
+	Name   string
+	Filled bool
+}
+
+// The day partitions of event, event_YYYYMMDD, oldest first. One without a page has no row that this statement's
+// snapshot could see.
+func (q *Queries) EventPartitions(ctx context.Context) ([]EventPartitionsRow, error) {
 	rows, err := q.db.Query(ctx, eventPartitions)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []EventPartitionsRow
 	for rows.Next() {
-		var name string
-		if err := rows.Scan(&name); err != nil {
+		var i EventPartitionsRow
+		if err := rows.Scan(&i.Name, &i.Filled); err != nil {
 			return nil, err
 		}
-		items = append(items, name)
+		items = append(items, i)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
@@ -178,6 +252,17 @@ func (q *Queries) LogTopics(ctx context.Context) ([]LogTopicsRow, error) {
 	return items, nil
 }
 
+const someBlockGap = `-- name: SomeBlockGap :one
+SELECT EXISTS (SELECT FROM block_gap)
+`
+
+func (q *Queries) SomeBlockGap(ctx context.Context) (bool, error) {
+	row := q.db.QueryRow(ctx, someBlockGap)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const storeVector = `-- name: StoreVector :many
 SELECT log, partition, commits FROM checkpoint WHERE consumer = 'store' ORDER BY log, partition
 `
@@ -202,6 +287,70 @@ func (q *Queries) StoreVector(ctx context.Context) ([]StoreVectorRow, error) {
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const termsWithPrefix = `-- name: TermsWithPrefix :many
+SELECT DISTINCT t.hash FROM term t WHERE t.word >= $1 AND t.word < $2 AND strpos(t.word, '=') = 0 LIMIT $3
+`
+
+type TermsWithPrefixParams struct {
+	Low  string
+	High string
+	Most int32
+}
+
+// The hashes of words that begin with a text; payload values, which are terms as well, have a = in them.
+func (q *Queries) TermsWithPrefix(ctx context.Context, arg TermsWithPrefixParams) ([]int64, error) {
+	rows, err := q.db.Query(ctx, termsWithPrefix, arg.Low, arg.High, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var hash int64
+		if err := rows.Scan(&hash); err != nil {
+			return nil, err
+		}
+		items = append(items, hash)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const typesOfPath = `-- name: TypesOfPath :many
+(SELECT t.type FROM type_path t WHERE t.path = $1 AND t.kinds & $2::smallint <> 0 LIMIT $3)
+UNION
+(SELECT t.type FROM type_path t WHERE t.path = '*' LIMIT $3)
+`
+
+type TypesOfPathParams struct {
+	Path  string
+	Kinds int16
+	Most  int32
+}
+
+// The types of which some event had one of the kinds at a path, or had more paths than are listed.
+func (q *Queries) TypesOfPath(ctx context.Context, arg TypesOfPathParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, typesOfPath, arg.Path, arg.Kinds, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var type_ string
+		if err := rows.Scan(&type_); err != nil {
+			return nil, err
+		}
+		items = append(items, type_)
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err

@@ -34,13 +34,16 @@ type PostgresConfig struct {
 	Native  string // the npm package's native folder; "" finds it
 	DataDir string // created; holds the cluster, a copy of the binaries, the password and the lock
 	Fast    bool   // tests only: no fsync, no password
-	Log     *slog.Logger
+	// Settings are further ones, name=value, which hold against our own. Tests only.
+	Settings []string
+	Log      *slog.Logger
 }
 
 // Postgres is a running server.
 type Postgres struct {
 	log       *slog.Logger
 	fast      bool
+	settings  []string
 	dir       string
 	socketDir string
 	password  string
@@ -54,7 +57,7 @@ type Postgres struct {
 // StartPostgres initialises where needed and starts the server on a Unix socket. ctx bounds the start
 // only; recovery after a crash can take as long as it allows.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (_ *Postgres, err error) {
-	p := &Postgres{log: cfg.Log, fast: cfg.Fast}
+	p := &Postgres{log: cfg.Log, fast: cfg.Fast, settings: cfg.Settings}
 	if p.log == nil {
 		p.log = slog.New(slog.DiscardHandler)
 	}
@@ -152,6 +155,9 @@ func (p *Postgres) release() {
 // children that hold its shared memory for a moment more; only that is tried again.
 func (p *Postgres) launch(ctx context.Context, bin string, acct *account) error {
 	args := append([]string{"-D", p.cluster()}, settings(p.socketDir, p.fast)...)
+	for _, s := range p.settings {
+		args = append(args, "-c", s)
+	}
 	for try := 1; ; try++ {
 		began := time.Now()
 		var err error

@@ -14,14 +14,15 @@ import (
 	"oriel/server/cloudevents"
 )
 
-// access says who may call a route: public, any caller who is known, a person, or the holder of a scope,
-// as a person holds those of their roles.
+// access says who may call a route: public, any caller who is known, a person, a person who reads events, or the
+// holder of a scope, as a person holds those of their roles.
 type access string
 
 const (
 	public        access = "public"
 	anyone        access = "authenticated"
 	onlyPerson    access = "person"
+	canSave       access = "person with events:read"
 	canRead       access = auth.ScopeEventsRead
 	canWrite      access = auth.ScopeEventsWrite
 	canAdminRead  access = auth.ScopeAdminRead
@@ -49,8 +50,11 @@ type route struct {
 	body      *openapi3.Schema    // of a JSON body
 }
 
-// jsonBytes is the most that a JSON body or a report has.
-const jsonBytes = 64 << 10
+// jsonBytes is the most that a JSON body or a report has; one with the parameters of a search, filterBytes.
+const (
+	jsonBytes   = 64 << 10
+	filterBytes = 256 << 10
+)
 
 // tokenOnly says that nothing but a bearer token opens the route.
 func (r *route) tokenOnly() bool { return r.access == canWrite }
@@ -116,12 +120,45 @@ func (s *Server) table() ([]route, error) {
 			route{method: get, pattern: `/v1/events\:snapshot`, api: "/v1/events:snapshot", access: canRead, handler: func(c *fiber.Ctx) error {
 				return api.CreateSnapshot(c, CreateSnapshotParams{})
 			}},
+			route{method: get, pattern: `/v1/events\:count`, api: "/v1/events:count", access: canRead, handler: func(c *fiber.Ctx) error {
+				return api.CountEvents(c, CountEventsParams{})
+			}},
+			route{method: get, pattern: `/v1/events\:facets`, api: "/v1/events:facets", access: canRead, handler: func(c *fiber.Ctx) error {
+				return api.GetFacets(c, GetFacetsParams{})
+			}},
+			route{method: get, pattern: `/v1/events\:histogram`, api: "/v1/events:histogram", access: canRead, handler: func(c *fiber.Ctx) error {
+				return api.GetHistogram(c, GetHistogramParams{})
+			}},
+			route{method: get, pattern: `/v1/events\:fields`, api: "/v1/events:fields", access: canRead, handler: func(c *fiber.Ctx) error {
+				return api.ListFields(c, ListFieldsParams{})
+			}},
+			route{method: get, pattern: `/v1/events\:suggest`, api: "/v1/events:suggest", access: canRead, handler: func(c *fiber.Ctx) error {
+				return api.Suggest(c, SuggestParams{})
+			}},
+			route{method: get, pattern: `/v1/events\:export`, api: "/v1/events:export", access: canRead, stream: true, handler: func(c *fiber.Ctx) error {
+				return api.ExportEvents(c, ExportEventsParams{})
+			}},
 			route{method: get, pattern: "/v1/events/:event", api: "/v1/events/{event}", access: canRead, handler: func(c *fiber.Ctx) error {
 				return api.GetEvent(c, callOf(c).event, GetEventParams{})
 			}},
 			route{method: get, pattern: "/v1/events/:event/data", api: "/v1/events/{event}/data", access: canRead, handler: func(c *fiber.Ctx) error {
 				return api.GetEventData(c, callOf(c).event, GetEventDataParams{})
 			}},
+			route{method: get, pattern: "/v1/events/:event/context", api: "/v1/events/{event}/context", access: canRead, handler: func(c *fiber.Ctx) error {
+				return api.GetEventContext(c, callOf(c).event, GetEventContextParams{})
+			}},
+		)
+	}
+	if s.deps.Saved != nil && s.deps.Audit != nil {
+		one, of := "/v1/savedSearches/:savedSearch", "/v1/savedSearches/{savedSearch}"
+		routes = append(routes,
+			route{method: get, pattern: "/v1/savedSearches", api: "/v1/savedSearches", access: canRead, checked: true, handler: bound.ListSavedSearches},
+			route{method: post, pattern: "/v1/savedSearches", api: "/v1/savedSearches", access: canSave, checked: true, most: filterBytes, handler: api.CreateSavedSearch},
+			route{method: get, pattern: one, api: of, access: canRead, checked: true, handler: bound.GetSavedSearch},
+			route{method: fiber.MethodPatch, pattern: one, api: of, access: canSave, checked: true, most: filterBytes, handler: bound.UpdateSavedSearch},
+			route{method: fiber.MethodDelete, pattern: one, api: of, access: canSave, checked: true, handler: bound.DeleteSavedSearch},
+			route{method: post, pattern: "/v1/shareLinks", api: "/v1/shareLinks", access: canSave, checked: true, most: filterBytes, handler: api.CreateShareLink},
+			route{method: get, pattern: "/v1/shareLinks/:slug", api: "/v1/shareLinks/{slug}", access: canRead, checked: true, handler: bound.GetShareLink},
 		)
 	}
 	if s.deps.SPA != nil {

@@ -13,28 +13,42 @@ import (
 // wanted is the access of every route, written down a second time on purpose.
 func wanted() map[string]access {
 	return map[string]access{
-		"GET /health/live":              public,
-		"GET /health/ready":             public,
-		"GET /metrics":                  public,
-		"GET /*":                        public,
-		"GET /auth/sign-in":             public,
-		"GET /auth/callback":            public,
-		"GET /v1/session":               anyone,
-		"POST /v1/session:signOut":      onlyPerson,
-		"GET /v1/installation":          public,
-		"POST /v1/cspReports":           public,
-		"GET /v1/tokens":                canAdminRead,
-		"POST /v1/tokens":               canAdminWrite,
-		"POST /v1/tokens/:token:revoke": canAdminWrite,
-		"GET /v1/auditEntries":          canAdminRead,
-		"GET /v1/auditEntries:export":   canAdminRead,
-		"GET /v1/events":                canRead,
-		"GET /v1/events:snapshot":       canRead,
-		"GET /v1/events/:event":         canRead,
-		"GET /v1/events/:event/data":    canRead,
-		"POST /v1/events":               canWrite,
-		"POST /v1/events:batchCreate":   canWrite,
-		"POST /v1/events:validate":      canWrite,
+		"GET /health/live":                      public,
+		"GET /health/ready":                     public,
+		"GET /metrics":                          public,
+		"GET /*":                                public,
+		"GET /auth/sign-in":                     public,
+		"GET /auth/callback":                    public,
+		"GET /v1/session":                       anyone,
+		"POST /v1/session:signOut":              onlyPerson,
+		"GET /v1/installation":                  public,
+		"POST /v1/cspReports":                   public,
+		"GET /v1/tokens":                        canAdminRead,
+		"POST /v1/tokens":                       canAdminWrite,
+		"POST /v1/tokens/:token:revoke":         canAdminWrite,
+		"GET /v1/auditEntries":                  canAdminRead,
+		"GET /v1/auditEntries:export":           canAdminRead,
+		"GET /v1/events":                        canRead,
+		"GET /v1/events:snapshot":               canRead,
+		"GET /v1/events/:event":                 canRead,
+		"GET /v1/events/:event/data":            canRead,
+		"GET /v1/events/:event/context":         canRead,
+		"GET /v1/events:count":                  canRead,
+		"GET /v1/events:facets":                 canRead,
+		"GET /v1/events:histogram":              canRead,
+		"GET /v1/events:fields":                 canRead,
+		"GET /v1/events:suggest":                canRead,
+		"GET /v1/events:export":                 canRead,
+		"GET /v1/savedSearches":                 canRead,
+		"POST /v1/savedSearches":                canSave,
+		"GET /v1/savedSearches/:savedSearch":    canRead,
+		"PATCH /v1/savedSearches/:savedSearch":  canSave,
+		"DELETE /v1/savedSearches/:savedSearch": canSave,
+		"POST /v1/shareLinks":                   canSave,
+		"GET /v1/shareLinks/:slug":              canRead,
+		"POST /v1/events":                       canWrite,
+		"POST /v1/events:batchCreate":           canWrite,
+		"POST /v1/events:validate":              canWrite,
 	}
 }
 
@@ -140,7 +154,7 @@ func credentials() map[string]credential {
 	}
 	member := func(role string) func(access) (int, string) {
 		return session(func(need access) (int, string) {
-			if need == anyone || need == onlyPerson || slices.Contains(auth.RoleScopes(role), string(need)) {
+			if need == anyone || need == onlyPerson || need == canSave && role != "" || slices.Contains(auth.RoleScopes(role), string(need)) {
 				return 0, ""
 			}
 			return 403, fault.ReasonRoleMissing
@@ -229,7 +243,9 @@ func TestEveryRouteMeetsEveryCredential(t *testing.T) {
 func pathOf(t *testing.T, r *route) string {
 	t.Helper()
 	path := strings.ReplaceAll(r.pattern, `\:`, "\x00")
-	for parameter, value := range map[string]string{":event": "urn%3Ahome%3A1:1", ":token": "7", "*": "explore"} {
+	for parameter, value := range map[string]string{
+		":event": "urn%3Ahome%3A1:1", ":token": "7", ":savedSearch": "7", ":slug": "aaaaaaaaaaaaaaaaaaaa", "*": "explore",
+	} {
 		path = strings.ReplaceAll(path, parameter, value)
 	}
 	if strings.Contains(strings.ReplaceAll(path, "1:1", ""), ":") {
@@ -253,14 +269,19 @@ func checkRefusal(t *testing.T, need access, f Error, challenge string) {
 		}
 	case fault.ReasonScopeMissing:
 		want := `Bearer realm="oriel", error="insufficient_scope", scope="` + string(need) + `"`
-		if need == onlyPerson {
+		person := need == onlyPerson || need == canSave
+		if person {
 			want = ""
 		}
-		if challenge != want || need != onlyPerson && !strings.Contains(f.Message, string(need)) {
+		if challenge != want || !person && !strings.Contains(f.Message, string(need)) {
 			t.Errorf("challenge %q, message %q", challenge, f.Message)
 		}
 	case fault.ReasonRoleMissing:
-		if d.Metadata["accepted"] != auth.RoleFor(string(need)) || !slices.Contains([]string{"none", "analyst", "operator"}, d.Metadata["value"]) ||
+		scope := string(need)
+		if need == canSave {
+			scope = auth.ScopeEventsRead
+		}
+		if d.Metadata["accepted"] != auth.RoleFor(scope) || !slices.Contains([]string{"none", "analyst", "operator"}, d.Metadata["value"]) ||
 			!strings.Contains(f.Message, d.Metadata["accepted"]) || !strings.Contains(f.Message, "it@example.com") || challenge != "" {
 			t.Errorf("%+v, challenge %q", f, challenge)
 		}
@@ -329,7 +350,7 @@ func TestAStreamLosesItsCallerWhenTheyMayNoMore(t *testing.T) {
 			if err := p.stillAllowed(t.Context(), of); err != nil {
 				t.Errorf("%s: %v", r.pattern, err)
 			}
-			of.session = analystCookie
+			of.session = guestCookie
 			if err := p.stillAllowed(t.Context(), of); fault.Of(err).Kind != fault.PermissionDenied {
 				t.Errorf("%s: whose role was taken away goes on: %v", r.pattern, err)
 			}

@@ -11,7 +11,7 @@ import (
 
 	"oriel/server/audit"
 	"oriel/server/fault"
-	"oriel/server/search"
+	"oriel/server/query"
 )
 
 // record is an *audit.Log.
@@ -102,7 +102,7 @@ func auditFilter(actors, actions, targets *[]string, outcomes *[]AuditOutcome, f
 		if b.text == "" {
 			continue
 		}
-		bound, _ := search.ParseBound(b.text) // checkBounds has read it
+		bound, _ := query.ParseBound(b.text) // checkBounds has read it
 		at := bound.Resolve(now).Time()
 		*b.to, relative = &at, relative || bound.Relative()
 	}
@@ -113,27 +113,27 @@ func auditFilter(actors, actions, targets *[]string, outcomes *[]AuditOutcome, f
 }
 
 // checkBounds holds from and until against what a search takes for them.
-func checkBounds(query url.Values, found *findings) {
+func checkBounds(params url.Values, found *findings) {
 	now := time.Now()
-	read := func(name string) (at search.Instant) {
-		text := query.Get(name)
-		if text == "" || len(query[name]) > 1 { // which is found elsewhere
+	read := func(name string) (at query.Instant) {
+		text := params.Get(name)
+		if text == "" || len(params[name]) > 1 { // which is found elsewhere
 			return at
 		}
-		bound, err := search.ParseBound(text)
+		bound, err := query.ParseBound(text)
 		if err != nil {
 			message := "The parameter " + name + " is no time: " + err.Error() + "."
 			if strings.Contains(text, " ") {
 				message += " A + in a URL is a space; write it %2B."
 			}
-			found.add(name, message, "value", cut(text), "accepted", search.AcceptedBound)
+			found.add(name, message, "value", cut(text), "accepted", query.AcceptedBound)
 			return at
 		}
 		return bound.Resolve(now)
 	}
 	from, until := read("from"), read("until")
 	if from.Given && until.Given && until.Micros <= from.Micros {
-		found.add("until", "until ("+until.String()+") is not after from ("+from.String()+").", "value", cut(query.Get("until")), "accepted", "a time after from")
+		found.add("until", "until ("+until.String()+") is not after from ("+from.String()+").", "value", cut(params.Get("until")), "accepted", "a time after from")
 	}
 }
 

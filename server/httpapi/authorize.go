@@ -140,15 +140,18 @@ const tokenMark = "orl_"
 func (s *Server) signsIn() bool { return s.deps.Sessions != nil && s.deps.Provider != nil }
 
 func (s *Server) allow(need access, p *auth.Principal) error {
-	person := p.Kind == auth.KindPerson
+	person, scope := p.Kind == auth.KindPerson, string(need)
+	if need == canSave {
+		scope = auth.ScopeEventsRead
+	}
 	switch {
-	case need == anyone || need == onlyPerson && person || p.Has(string(need)):
-		return nil
-	case need == onlyPerson:
+	case (need == onlyPerson || need == canSave) && !person:
 		return fault.New(fault.PermissionDenied, fault.ReasonScopeMissing,
 			"This is for a person's session; a token has none.", "value", string(p.Kind), "accepted", "a browser's session")
+	case need == anyone || need == onlyPerson || p.Has(scope):
+		return nil
 	case person:
-		return s.roleMissing(string(need), p.Roles)
+		return s.roleMissing(scope, p.Roles)
 	}
 	return fault.New(fault.PermissionDenied, fault.ReasonScopeMissing,
 		"The scope "+string(need)+" is needed.", "value", strings.Join(p.Scopes, " "), "accepted", string(need))

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
@@ -67,7 +68,10 @@ func (s *Server) observe(c *fiber.Ctx, next func() error) error {
 	if err == nil {
 		err = recovered(next)
 	}
-	if err != nil {
+	switch {
+	case err != nil && errors.Is(context.Cause(c.UserContext()), errGone):
+		s.nobodyThere(c)
+	case err != nil:
 		s.fail(c, call, err)
 	}
 	if shapeErr != nil { // where the body ends is anybody's guess
@@ -172,6 +176,11 @@ func (s *Server) guard(r *route) fiber.Handler {
 		}
 		ctx, cancel := context.WithTimeout(c.UserContext(), s.deps.Config.Deadline)
 		defer cancel()
+		if r.method == fiber.MethodGet && r.access == canRead {
+			there, stop := whileThere(ctx, c.Context().Conn())
+			defer stop()
+			ctx = there
+		}
 		c.SetUserContext(ctx)
 		return c.Next()
 	}

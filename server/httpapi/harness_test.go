@@ -108,6 +108,8 @@ type shelf struct {
 	list     func(url.Values) (*search.Page, error)
 	snapshot func(url.Values) (*search.Snapshot, error)
 	get      func(name string, params url.Values) (*search.Detail, error)
+	asked    func(what string, params url.Values)
+	answers  answers
 }
 
 func (s *shelf) List(_ context.Context, params url.Values) (*search.Page, error) {
@@ -122,8 +124,56 @@ func (s *shelf) Get(_ context.Context, name string, params url.Values) (*search.
 	return s.get(name, params)
 }
 
+func (s *shelf) Count(_ context.Context, params url.Values) (*search.Count, error) {
+	s.asked("count", params)
+	return s.answers.count, nil
+}
+
+func (s *shelf) Facets(_ context.Context, params url.Values) (*search.Facets, error) {
+	s.asked("facets", params)
+	return s.answers.facets, nil
+}
+
+func (s *shelf) Histogram(_ context.Context, params url.Values) (*search.Histogram, error) {
+	s.asked("histogram", params)
+	return s.answers.histogram, nil
+}
+
+func (s *shelf) Fields(_ context.Context, params url.Values) (*search.Fields, error) {
+	s.asked("fields", params)
+	return s.answers.fields, nil
+}
+
+func (s *shelf) Suggest(_ context.Context, params url.Values) (*search.Suggestions, error) {
+	s.asked("suggest", params)
+	return s.answers.suggestions, nil
+}
+
+func (s *shelf) Context(_ context.Context, name string, params url.Values) (*search.Neighbours, error) {
+	s.asked("context of "+name, params)
+	return s.answers.neighbours, nil
+}
+
+func (s *shelf) Export(context.Context, url.Values) (*search.Export, error) {
+	return nil, fault.New(fault.Unavailable, fault.ReasonSearchBusy, "Nothing is exported from a shelf.")
+}
+
+// answers are what a shelf has of everything but lists.
+type answers struct {
+	count       *search.Count
+	facets      *search.Facets
+	histogram   *search.Histogram
+	fields      *search.Fields
+	suggestions *search.Suggestions
+	neighbours  *search.Neighbours
+}
+
 func emptyShelf() *shelf {
 	return &shelf{
+		asked: func(string, url.Values) {},
+		answers: answers{
+			&search.Count{}, &search.Facets{}, &search.Histogram{}, &search.Fields{}, &search.Suggestions{}, &search.Neighbours{},
+		},
 		list: func(url.Values) (*search.Page, error) { return &search.Page{Snapshot: "s"}, nil },
 		snapshot: func(url.Values) (*search.Snapshot, error) {
 			return &search.Snapshot{Token: "s"}, nil

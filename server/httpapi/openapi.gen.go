@@ -141,19 +141,70 @@ func (e EventDetailContentMode) Valid() bool {
 
 // Defines values for ExtensionType.
 const (
-	Boolean ExtensionType = "boolean"
-	Integer ExtensionType = "integer"
-	String  ExtensionType = "string"
+	ExtensionTypeBoolean ExtensionType = "boolean"
+	ExtensionTypeInteger ExtensionType = "integer"
+	ExtensionTypeString  ExtensionType = "string"
 )
 
 // Valid indicates whether the value is a known member of the ExtensionType enum.
 func (e ExtensionType) Valid() bool {
 	switch e {
-	case Boolean:
+	case ExtensionTypeBoolean:
 		return true
-	case Integer:
+	case ExtensionTypeInteger:
 		return true
-	case String:
+	case ExtensionTypeString:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FieldStatisticsKinds.
+const (
+	FieldStatisticsKindsArray   FieldStatisticsKinds = "array"
+	FieldStatisticsKindsBoolean FieldStatisticsKinds = "boolean"
+	FieldStatisticsKindsNull    FieldStatisticsKinds = "null"
+	FieldStatisticsKindsNumber  FieldStatisticsKinds = "number"
+	FieldStatisticsKindsObject  FieldStatisticsKinds = "object"
+	FieldStatisticsKindsString  FieldStatisticsKinds = "string"
+)
+
+// Valid indicates whether the value is a known member of the FieldStatisticsKinds enum.
+func (e FieldStatisticsKinds) Valid() bool {
+	switch e {
+	case FieldStatisticsKindsArray:
+		return true
+	case FieldStatisticsKindsBoolean:
+		return true
+	case FieldStatisticsKindsNull:
+		return true
+	case FieldStatisticsKindsNumber:
+		return true
+	case FieldStatisticsKindsObject:
+		return true
+	case FieldStatisticsKindsString:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Relation.
+const (
+	AtLeast Relation = "atLeast"
+	Exact   Relation = "exact"
+	Sampled Relation = "sampled"
+)
+
+// Valid indicates whether the value is a known member of the Relation enum.
+func (e Relation) Valid() bool {
+	switch e {
+	case AtLeast:
+		return true
+	case Exact:
+		return true
+	case Sampled:
 		return true
 	default:
 		return false
@@ -162,19 +213,19 @@ func (e ExtensionType) Valid() bool {
 
 // Defines values for Role.
 const (
-	Admin    Role = "admin"
-	Analyst  Role = "analyst"
-	Operator Role = "operator"
+	RoleAdmin    Role = "admin"
+	RoleAnalyst  Role = "analyst"
+	RoleOperator Role = "operator"
 )
 
 // Valid indicates whether the value is a known member of the Role enum.
 func (e Role) Valid() bool {
 	switch e {
-	case Admin:
+	case RoleAdmin:
 		return true
-	case Analyst:
+	case RoleAnalyst:
 		return true
-	case Operator:
+	case RoleOperator:
 		return true
 	default:
 		return false
@@ -265,6 +316,33 @@ func (e Severity) Valid() bool {
 	}
 }
 
+// Defines values for SuggestionKind.
+const (
+	SuggestionKindField    SuggestionKind = "field"
+	SuggestionKindOperator SuggestionKind = "operator"
+	SuggestionKindPath     SuggestionKind = "path"
+	SuggestionKindValue    SuggestionKind = "value"
+	SuggestionKindWord     SuggestionKind = "word"
+)
+
+// Valid indicates whether the value is a known member of the SuggestionKind enum.
+func (e SuggestionKind) Valid() bool {
+	switch e {
+	case SuggestionKindField:
+		return true
+	case SuggestionKindOperator:
+		return true
+	case SuggestionKindPath:
+		return true
+	case SuggestionKindValue:
+		return true
+	case SuggestionKindWord:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TokenState.
 const (
 	Active  TokenState = "active"
@@ -280,6 +358,48 @@ func (e TokenState) Valid() bool {
 	case Expired:
 		return true
 	case Revoked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetEventContextParamsBy.
+const (
+	GetEventContextParamsByAll     GetEventContextParamsBy = "all"
+	GetEventContextParamsBySource  GetEventContextParamsBy = "source"
+	GetEventContextParamsBySubject GetEventContextParamsBy = "subject"
+	GetEventContextParamsByTrace   GetEventContextParamsBy = "trace"
+)
+
+// Valid indicates whether the value is a known member of the GetEventContextParamsBy enum.
+func (e GetEventContextParamsBy) Valid() bool {
+	switch e {
+	case GetEventContextParamsByAll:
+		return true
+	case GetEventContextParamsBySource:
+		return true
+	case GetEventContextParamsBySubject:
+		return true
+	case GetEventContextParamsByTrace:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportEventsParamsFormat.
+const (
+	Csv    ExportEventsParamsFormat = "csv"
+	Ndjson ExportEventsParamsFormat = "ndjson"
+)
+
+// Valid indicates whether the value is a known member of the ExportEventsParamsFormat enum.
+func (e ExportEventsParamsFormat) Valid() bool {
+	switch e {
+	case Csv:
+		return true
+	case Ndjson:
 		return true
 	default:
 		return false
@@ -343,10 +463,58 @@ type BatchResult struct {
 	Status int32 `json:"status"`
 }
 
-// Covered The range of occurredAt that the page looked at.
+// Bucket defines model for Bucket.
+type Bucket struct {
+	Count int64 `json:"count"`
+
+	// Errors Of severity error and above.
+	Errors int64 `json:"errors"`
+
+	// From RFC 3339 with the zone's offset, inclusive.
+	From string `json:"from"`
+
+	// Rest Where split: of all other values, and of events without the field.
+	Rest *int64 `json:"rest,omitempty"`
+
+	// Split Where split: the counts of the values in `split`, in their order.
+	Split *[]int64 `json:"split,omitempty"`
+
+	// Until RFC 3339 with the zone's offset, exclusive.
+	Until string `json:"until"`
+}
+
+// Count defines model for Count.
+type Count struct {
+	// Covered The range of occurredAt that the answer looked at.
+	Covered Covered `json:"covered"`
+
+	// Relation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+	Relation Relation `json:"relation"`
+
+	// Value Below 2^53.
+	Value int64 `json:"value"`
+}
+
+// Covered The range of occurredAt that the answer looked at.
 type Covered struct {
 	From  string  `json:"from"`
 	Until *string `json:"until,omitempty"`
+}
+
+// CreateSavedSearchRequest defines model for CreateSavedSearchRequest.
+type CreateSavedSearchRequest struct {
+	DisplayName string `json:"displayName"`
+
+	// Params Filter parameters as in a URL, such as `type=a&q=tea`; a name that no filter has is an error.
+	Params string  `json:"params"`
+	Shared *bool   `json:"shared,omitempty"`
+	View   *string `json:"view,omitempty"`
+}
+
+// CreateShareLinkRequest defines model for CreateShareLinkRequest.
+type CreateShareLinkRequest struct {
+	// Params Filter parameters as in a URL.
+	Params string `json:"params"`
 }
 
 // CreateTokenRequest defines model for CreateTokenRequest.
@@ -436,6 +604,39 @@ type Event struct {
 	Type string `json:"type"`
 }
 
+// EventContext defines model for EventContext.
+type EventContext struct {
+	// After Later ones, nearest first.
+	After []Event `json:"after"`
+
+	// AfterToken Goes on; absent at the end.
+	AfterToken *string `json:"afterToken,omitempty"`
+	Anchor     Event   `json:"anchor"`
+
+	// Before Earlier ones, nearest first.
+	Before []Event `json:"before"`
+
+	// BeforeToken Goes on; absent at the end.
+	BeforeToken *string `json:"beforeToken,omitempty"`
+
+	// Covered The range of occurredAt that the answer looked at.
+	Covered  Covered `json:"covered"`
+	Snapshot string  `json:"snapshot"`
+}
+
+// EventCount defines model for EventCount.
+type EventCount struct {
+	// Covered The range of occurredAt that the answer looked at.
+	Covered Covered `json:"covered"`
+
+	// Relation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+	Relation Relation `json:"relation"`
+	Snapshot string   `json:"snapshot"`
+
+	// Value Below 2^53.
+	Value int64 `json:"value"`
+}
+
 // EventDetail defines model for EventDetail.
 type EventDetail struct {
 	ContentMode EventDetailContentMode `json:"contentMode"`
@@ -468,7 +669,7 @@ type EventDetailContentMode string
 
 // EventPage defines model for EventPage.
 type EventPage struct {
-	// Covered The range of occurredAt that the page looked at.
+	// Covered The range of occurredAt that the answer looked at.
 	Covered           Covered `json:"covered"`
 	Events            []Event `json:"events"`
 	NextPageToken     *string `json:"nextPageToken,omitempty"`
@@ -485,6 +686,91 @@ type Extension struct {
 // ExtensionType defines model for Extension.Type.
 type ExtensionType string
 
+// FacetCounts defines model for FacetCounts.
+type FacetCounts struct {
+	// Covered The range of occurredAt that the answer looked at.
+	Covered Covered `json:"covered"`
+	Field   string  `json:"field"`
+
+	// Missing Events without the field.
+	Missing int64 `json:"missing"`
+
+	// More There are more values.
+	More bool `json:"more"`
+
+	// Relation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+	Relation Relation `json:"relation"`
+
+	// Sample How many events were counted, where sampled.
+	Sample *int64 `json:"sample,omitempty"`
+
+	// Values By falling count, then by value; selected ones are always there.
+	Values []FacetValue `json:"values"`
+}
+
+// FacetList defines model for FacetList.
+type FacetList struct {
+	Facets   []FacetCounts `json:"facets"`
+	Snapshot string        `json:"snapshot"`
+}
+
+// FacetValue defines model for FacetValue.
+type FacetValue struct {
+	Count int64 `json:"count"`
+
+	// Errors Of severity error and above.
+	Errors int64 `json:"errors"`
+
+	// Selected The filter picks it.
+	Selected bool   `json:"selected"`
+	Value    string `json:"value"`
+}
+
+// FieldList defines model for FieldList.
+type FieldList struct {
+	// Covered The range of occurredAt that the answer looked at.
+	Covered Covered           `json:"covered"`
+	Fields  []FieldStatistics `json:"fields"`
+
+	// More There are fields beyond the limit.
+	More bool `json:"more"`
+
+	// Sample How many events were looked at.
+	Sample   int64  `json:"sample"`
+	Snapshot string `json:"snapshot"`
+}
+
+// FieldStatistics defines model for FieldStatistics.
+type FieldStatistics struct {
+	Distinct int64 `json:"distinct"`
+
+	// DistinctRelation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+	DistinctRelation Relation `json:"distinctRelation"`
+
+	// Field As the query language writes it.
+	Field string `json:"field"`
+
+	// FirstSeen RFC 3339.
+	FirstSeen *string                `json:"firstSeen,omitempty"`
+	Kinds     []FieldStatisticsKinds `json:"kinds"`
+
+	// LastSeen RFC 3339.
+	LastSeen *string `json:"lastSeen,omitempty"`
+
+	// Least The smallest number, as it is spelled.
+	Least *string `json:"least,omitempty"`
+
+	// Most The largest number, as it is spelled.
+	Most *string `json:"most,omitempty"`
+
+	// Present How many events of the sample have it.
+	Present int64        `json:"present"`
+	Top     []FacetValue `json:"top"`
+}
+
+// FieldStatisticsKinds defines model for FieldStatistics.Kinds.
+type FieldStatisticsKinds string
+
 // HeaderPair One record header; text where it is UTF-8, else base64.
 type HeaderPair struct {
 	Key         string  `json:"key"`
@@ -492,12 +778,26 @@ type HeaderPair struct {
 	ValueBase64 *string `json:"valueBase64,omitempty"`
 }
 
+// Histogram defines model for Histogram.
+type Histogram struct {
+	Buckets  []Bucket  `json:"buckets"`
+	Interval string    `json:"interval"`
+	Snapshot string    `json:"snapshot"`
+	Split    *[]string `json:"split,omitempty"`
+	SplitBy  *string   `json:"splitBy,omitempty"`
+	Total    Count     `json:"total"`
+	Zone     string    `json:"zone"`
+}
+
 // Installation defines model for Installation.
 type Installation struct {
 	// Contact Whom to ask for access.
 	Contact *string `json:"contact,omitempty"`
 	Demo    bool    `json:"demo"`
-	Name    *string `json:"name,omitempty"`
+
+	// Facets The names of the facet fields, which are parameters of searches.
+	Facets []string `json:"facets"`
+	Name   *string  `json:"name,omitempty"`
 
 	// Provider What the sign-in button calls the identity provider.
 	Provider *string `json:"provider,omitempty"`
@@ -539,6 +839,9 @@ type PublishedEvent struct {
 	Type string `json:"type"`
 }
 
+// Relation `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+type Relation string
+
 // RevokeTokenRequest defines model for RevokeTokenRequest.
 type RevokeTokenRequest struct {
 	Reason string `json:"reason"`
@@ -546,6 +849,41 @@ type RevokeTokenRequest struct {
 
 // Role defines model for Role.
 type Role string
+
+// SavedSearch defines model for SavedSearch.
+type SavedSearch struct {
+	// CreateTime RFC 3339.
+	CreateTime  string `json:"createTime"`
+	DisplayName string `json:"displayName"`
+
+	// Name `savedSearches/{number}`.
+	Name string `json:"name"`
+
+	// Own It is the caller's.
+	Own bool `json:"own"`
+
+	// Owner Who saved it.
+	Owner string `json:"owner"`
+
+	// Params The filter as URL parameters, in their canonical form.
+	Params string `json:"params"`
+
+	// Shared Everybody here sees it.
+	Shared bool `json:"shared"`
+
+	// UpdateTime RFC 3339.
+	UpdateTime string `json:"updateTime"`
+	Version    int32  `json:"version"`
+
+	// View What a page keeps beside it, as the page wrote it.
+	View string `json:"view"`
+}
+
+// SavedSearchPage defines model for SavedSearchPage.
+type SavedSearchPage struct {
+	NextPageToken *string       `json:"nextPageToken,omitempty"`
+	SavedSearches []SavedSearch `json:"savedSearches"`
+}
 
 // Scope defines model for Scope.
 type Scope string
@@ -589,6 +927,16 @@ type SessionKind string
 // Severity defines model for Severity.
 type Severity string
 
+// ShareLink defines model for ShareLink.
+type ShareLink struct {
+	// Params The filter as URL parameters, in their canonical form.
+	Params string `json:"params"`
+	Slug   string `json:"slug"`
+
+	// Url Opens the search in a browser; a path where the caller came under no name of this server.
+	Url string `json:"url"`
+}
+
 // SignOutRequest defines model for SignOutRequest.
 type SignOutRequest struct {
 	// Everywhere Every session of this person, in all browsers.
@@ -611,6 +959,31 @@ type Snapshot struct {
 
 	// Until Absent where the window is open.
 	Until *string `json:"until,omitempty"`
+}
+
+// Suggestion defines model for Suggestion.
+type Suggestion struct {
+	Detail *string `json:"detail,omitempty"`
+
+	// Insert As the language writes it, quoted where it must be.
+	Insert string         `json:"insert"`
+	Kind   SuggestionKind `json:"kind"`
+
+	// Text As shown.
+	Text string `json:"text"`
+}
+
+// SuggestionKind defines model for Suggestion.Kind.
+type SuggestionKind string
+
+// SuggestionList defines model for SuggestionList.
+type SuggestionList struct {
+	// From The characters from here on, counted from 0, …
+	From        int32        `json:"from"`
+	Suggestions []Suggestion `json:"suggestions"`
+
+	// Until … until here are what `insert` replaces.
+	Until int32 `json:"until"`
 }
 
 // Token defines model for Token.
@@ -649,11 +1022,28 @@ type TokenPage struct {
 // TokenState defines model for TokenState.
 type TokenState string
 
+// UpdateSavedSearchRequest defines model for UpdateSavedSearchRequest.
+type UpdateSavedSearchRequest struct {
+	DisplayName *string `json:"displayName,omitempty"`
+	Params      *string `json:"params,omitempty"`
+	Shared      *bool   `json:"shared,omitempty"`
+
+	// Version The version that was seen.
+	Version int32   `json:"version"`
+	View    *string `json:"view,omitempty"`
+}
+
 // ValidateResponse defines model for ValidateResponse.
 type ValidateResponse struct {
 	Results []BatchResult `json:"results"`
 	Valid   bool          `json:"valid"`
 }
+
+// ArrivedFromParameter defines model for ArrivedFromParameter.
+type ArrivedFromParameter = string
+
+// ArrivedUntilParameter defines model for ArrivedUntilParameter.
+type ArrivedUntilParameter = string
 
 // AuditActionParameter defines model for AuditActionParameter.
 type AuditActionParameter = []string
@@ -676,14 +1066,26 @@ type AuditTargetParameter = []string
 // AuditUntilParameter defines model for AuditUntilParameter.
 type AuditUntilParameter = string
 
+// DeviceParameter defines model for DeviceParameter.
+type DeviceParameter = []string
+
 // EventParameter defines model for EventParameter.
 type EventParameter = string
 
 // FromParameter defines model for FromParameter.
 type FromParameter = string
 
+// NotDevice defines model for NotDeviceParameter.
+type NotDevice = []string
+
+// NotPerson defines model for NotPersonParameter.
+type NotPerson = []string
+
 // NotQuery defines model for NotQueryParameter.
 type NotQuery = []string
+
+// NotRoom defines model for NotRoomParameter.
+type NotRoom = []string
 
 // NotSeverity defines model for NotSeverityParameter.
 type NotSeverity = []string
@@ -694,20 +1096,38 @@ type NotSource = []string
 // NotSubject defines model for NotSubjectParameter.
 type NotSubject = []string
 
+// NotTag defines model for NotTagParameter.
+type NotTag = []string
+
 // NotType defines model for NotTypeParameter.
 type NotType = []string
+
+// PersonParameter defines model for PersonParameter.
+type PersonParameter = []string
 
 // QueryParameter defines model for QueryParameter.
 type QueryParameter = []string
 
+// RoomParameter defines model for RoomParameter.
+type RoomParameter = []string
+
+// SavedSearchParameter defines model for SavedSearchParameter.
+type SavedSearchParameter = string
+
 // SeverityParameter defines model for SeverityParameter.
 type SeverityParameter = []string
+
+// SnapshotParameter defines model for SnapshotParameter.
+type SnapshotParameter = string
 
 // SourceParameter defines model for SourceParameter.
 type SourceParameter = []string
 
 // SubjectParameter defines model for SubjectParameter.
 type SubjectParameter = []string
+
+// TagParameter defines model for TagParameter.
+type TagParameter = []string
 
 // TimeParameter defines model for TimeParameter.
 type TimeParameter = string
@@ -782,11 +1202,43 @@ type ListEventsParams struct {
 	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
 
 	// NotType None of these types (`type!=x`).
-	NotType    *NotType          `form:"type!,omitempty" json:"type!,omitempty"`
-	Source     *SourceParameter  `form:"source,omitempty" json:"source,omitempty"`
-	NotSource  *NotSource        `form:"source!,omitempty" json:"source!,omitempty"`
-	Subject    *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
-	NotSubject *NotSubject       `form:"subject!,omitempty" json:"subject!,omitempty"`
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
 
 	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
 	// emergency. With several, the lowest holds.
@@ -795,10 +1247,10 @@ type ListEventsParams struct {
 	// NotSeverity Below this severity, or without one.
 	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
 
-	// Q Words; all must occur.
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
 	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
 
-	// NotQuery Words that must not all occur.
+	// NotQuery None of these queries holds.
 	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
 
 	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
@@ -807,11 +1259,17 @@ type ListEventsParams struct {
 	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
 	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
 
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
 	// V Version of the filter parameters, 1.
 	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
 
-	// Snapshot Token of `events:snapshot`; without it the request makes one.
-	Snapshot *string `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
 
 	// PageSize 1 to 500, 100 by default.
 	PageSize *int32 `form:"pageSize,omitempty" json:"pageSize,omitempty"`
@@ -826,10 +1284,526 @@ type GetEventParams struct {
 	Time *TimeParameter `form:"time,omitempty" json:"time,omitempty"`
 }
 
+// GetEventContextParams defines parameters for GetEventContext.
+type GetEventContextParams struct {
+	// Time `occurredAt` of the event, where one identity has several.
+	Time *TimeParameter `form:"time,omitempty" json:"time,omitempty"`
+
+	// By Neighbours of the same subject, source or trace, or all.
+	By *GetEventContextParamsBy `form:"by,omitempty" json:"by,omitempty"`
+
+	// Before How many earlier ones, 0 to 100.
+	Before *int32 `form:"before,omitempty" json:"before,omitempty"`
+
+	// After How many later ones, 0 to 100.
+	After *int32 `form:"after,omitempty" json:"after,omitempty"`
+
+	// PageToken `beforeToken` or `afterToken` of an answer for the same event and parameters.
+	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// GetEventContextParamsBy defines parameters for GetEventContext.
+type GetEventContextParamsBy string
+
 // GetEventDataParams defines parameters for GetEventData.
 type GetEventDataParams struct {
 	// Time `occurredAt` of the event, where one identity has several.
 	Time *TimeParameter `form:"time,omitempty" json:"time,omitempty"`
+}
+
+// CountEventsParams defines parameters for CountEvents.
+type CountEventsParams struct {
+	// NewerThan A snapshot: counts what was stored since it, within its range of time.
+	NewerThan *string `form:"newerThan,omitempty" json:"newerThan,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// ExportEventsParams defines parameters for ExportEvents.
+type ExportEventsParams struct {
+	// Format `ndjson` (by default) or `csv`.
+	Format *ExportEventsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Columns Of CSV, in order, repeatable: `time`, `occurredAt`, `ingestTime`, `id`, `source`, `type`, `subject`, `severity`, `datacontenttype`, `dataschema`, `data`, `dataBase64`, `trace`, `tag`, a facet, `ext.<name>`, `data.<path>`, `topic`, `partition`, `offset`.
+	Columns *[]string `form:"columns,omitempty" json:"columns,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// ExportEventsParamsFormat defines parameters for ExportEvents.
+type ExportEventsParamsFormat string
+
+// GetFacetsParams defines parameters for GetFacets.
+type GetFacetsParams struct {
+	// Field A facet field, `type`, `source`, `subject` or `severity`; repeatable, all by default.
+	Field *[]string `form:"field,omitempty" json:"field,omitempty"`
+
+	// Limit Values of each, 1 to 100.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Contains Of one field: values that hold this text.
+	Contains *string `form:"contains,omitempty" json:"contains,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// ListFieldsParams defines parameters for ListFields.
+type ListFieldsParams struct {
+	// Contains Part of the name.
+	Contains *string `form:"contains,omitempty" json:"contains,omitempty"`
+
+	// Field Statistics of this field alone.
+	Field *string `form:"field,omitempty" json:"field,omitempty"`
+
+	// Limit 1 to 1000, 100 by default.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
+}
+
+// GetHistogramParams defines parameters for GetHistogram.
+type GetHistogramParams struct {
+	// Zone IANA name of the zone, `UTC` by default.
+	Zone *string `form:"zone,omitempty" json:"zone,omitempty"`
+
+	// Buckets How many at most, 1 to 120.
+	Buckets *int32 `form:"buckets,omitempty" json:"buckets,omitempty"`
+
+	// Interval 1s 5s 10s 30s 1m 5m 10m 15m 30m 1h 3h 6h 12h 1d 7d 1M; chosen by default.
+	Interval *string `form:"interval,omitempty" json:"interval,omitempty"`
+
+	// SplitBy A facet field, `type`, `source`, `subject` or `severity`.
+	SplitBy *string `form:"splitBy,omitempty" json:"splitBy,omitempty"`
+
+	// Snapshot Token of `events:snapshot` or of another answer; without it the request makes one.
+	Snapshot *SnapshotParameter `form:"snapshot,omitempty" json:"snapshot,omitempty"`
+
+	// Type Any of these types.
+	Type *TypeParameter `form:"type,omitempty" json:"type,omitempty"`
+
+	// NotType None of these types (`type!=x`).
+	NotType *NotType `form:"type!,omitempty" json:"type!,omitempty"`
+
+	// Source Any of these sources.
+	Source *SourceParameter `form:"source,omitempty" json:"source,omitempty"`
+
+	// NotSource None of these sources.
+	NotSource *NotSource `form:"source!,omitempty" json:"source!,omitempty"`
+
+	// Subject Any of these subjects.
+	Subject *SubjectParameter `form:"subject,omitempty" json:"subject,omitempty"`
+
+	// NotSubject None of these subjects, or no subject.
+	NotSubject *NotSubject `form:"subject!,omitempty" json:"subject!,omitempty"`
+
+	// Device Any of these devices.
+	Device *DeviceParameter `form:"device,omitempty" json:"device,omitempty"`
+
+	// NotDevice None of these devices.
+	NotDevice *NotDevice `form:"device!,omitempty" json:"device!,omitempty"`
+
+	// Room Any of these rooms.
+	Room *RoomParameter `form:"room,omitempty" json:"room,omitempty"`
+
+	// NotRoom None of these rooms.
+	NotRoom *NotRoom `form:"room!,omitempty" json:"room!,omitempty"`
+
+	// Person Any of these persons.
+	Person *PersonParameter `form:"person,omitempty" json:"person,omitempty"`
+
+	// NotPerson None of these persons.
+	NotPerson *NotPerson `form:"person!,omitempty" json:"person!,omitempty"`
+
+	// Tag All of these tags.
+	Tag *TagParameter `form:"tag,omitempty" json:"tag,omitempty"`
+
+	// NotTag None of these tags.
+	NotTag *NotTag `form:"tag!,omitempty" json:"tag!,omitempty"`
+
+	// Severity At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+	// emergency. With several, the lowest holds.
+	Severity *SeverityParameter `form:"severity,omitempty" json:"severity,omitempty"`
+
+	// NotSeverity Below this severity, or without one.
+	NotSeverity *NotSeverity `form:"severity!,omitempty" json:"severity!,omitempty"`
+
+	// Q The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+	Q *QueryParameter `form:"q,omitempty" json:"q,omitempty"`
+
+	// NotQuery None of these queries holds.
+	NotQuery *NotQuery `form:"q!,omitempty" json:"q!,omitempty"`
+
+	// From RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+	From *FromParameter `form:"from,omitempty" json:"from,omitempty"`
+
+	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+
+	// V Version of the filter parameters, 1.
+	V *VersionParameter `form:"v,omitempty" json:"v,omitempty"`
 }
 
 // CreateSnapshotParams defines parameters for CreateSnapshot.
@@ -839,6 +1813,34 @@ type CreateSnapshotParams struct {
 
 	// Until RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
 	Until *UntilParameter `form:"until,omitempty" json:"until,omitempty"`
+
+	// ArrivedFrom Stored at or after this time; as `from`. Default: whenever.
+	ArrivedFrom *ArrivedFromParameter `form:"arrivedFrom,omitempty" json:"arrivedFrom,omitempty"`
+
+	// ArrivedUntil Stored before this time; as `until`. Default: whenever.
+	ArrivedUntil *ArrivedUntilParameter `form:"arrivedUntil,omitempty" json:"arrivedUntil,omitempty"`
+}
+
+// SuggestParams defines parameters for Suggest.
+type SuggestParams struct {
+	// Text The query so far.
+	Text *string `form:"text,omitempty" json:"text,omitempty"`
+
+	// Position In characters from 0; at the end by default.
+	Position *int32 `form:"position,omitempty" json:"position,omitempty"`
+}
+
+// ListSavedSearchesParams defines parameters for ListSavedSearches.
+type ListSavedSearchesParams struct {
+	// PageSize 1 to 500, 100 by default.
+	PageSize  *int32  `form:"pageSize,omitempty" json:"pageSize,omitempty"`
+	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
+}
+
+// DeleteSavedSearchParams defines parameters for DeleteSavedSearch.
+type DeleteSavedSearchParams struct {
+	// Version Delete only this version; any by default.
+	Version *int32 `form:"version,omitempty" json:"version,omitempty"`
 }
 
 // ListTokensParams defines parameters for ListTokens.
@@ -854,8 +1856,17 @@ type ListTokensParams struct {
 	PageToken *string `form:"pageToken,omitempty" json:"pageToken,omitempty"`
 }
 
+// CreateSavedSearchJSONRequestBody defines body for CreateSavedSearch for application/json ContentType.
+type CreateSavedSearchJSONRequestBody = CreateSavedSearchRequest
+
+// UpdateSavedSearchJSONRequestBody defines body for UpdateSavedSearch for application/json ContentType.
+type UpdateSavedSearchJSONRequestBody = UpdateSavedSearchRequest
+
 // SignOutJSONRequestBody defines body for SignOut for application/json ContentType.
 type SignOutJSONRequestBody = SignOutRequest
+
+// CreateShareLinkJSONRequestBody defines body for CreateShareLink for application/json ContentType.
+type CreateShareLinkJSONRequestBody = CreateShareLinkRequest
 
 // CreateTokenJSONRequestBody defines body for CreateToken for application/json ContentType.
 type CreateTokenJSONRequestBody = CreateTokenRequest
@@ -945,27 +1956,69 @@ type ServerInterface interface {
 
 	// (GET /v1/events/{event})
 	GetEvent(c *fiber.Ctx, event EventParameter, params GetEventParams) error
+	// GetEventContext The events around one.
+	// (GET /v1/events/{event}/context)
+	GetEventContext(c *fiber.Ctx, event EventParameter, params GetEventContextParams) error
 	// GetEventData The exact data bytes.
 	// (GET /v1/events/{event}/data)
 	GetEventData(c *fiber.Ctx, event EventParameter, params GetEventDataParams) error
 	// BatchCreateEvents Publish a JSON array of structured events.
 	// (POST /v1/events:batchCreate)
 	BatchCreateEvents(c *fiber.Ctx) error
+	// CountEvents Count the events of a filter.
+	// (GET /v1/events:count)
+	CountEvents(c *fiber.Ctx, params CountEventsParams) error
+	// ExportEvents Stream the events of a filter, newest first.
+	// (GET /v1/events:export)
+	ExportEvents(c *fiber.Ctx, params ExportEventsParams) error
+	// GetFacets What values fields have among the events of a filter.
+	// (GET /v1/events:facets)
+	GetFacets(c *fiber.Ctx, params GetFacetsParams) error
+	// ListFields What fields the events of a filter have, on a sample of the newest.
+	// (GET /v1/events:fields)
+	ListFields(c *fiber.Ctx, params ListFieldsParams) error
+	// GetHistogram Counts over time.
+	// (GET /v1/events:histogram)
+	GetHistogram(c *fiber.Ctx, params GetHistogramParams) error
 	// CreateSnapshot Freeze what a search sees.
 	// (GET /v1/events:snapshot)
 	CreateSnapshot(c *fiber.Ctx, params CreateSnapshotParams) error
+	// Suggest What may stand at a place of a query.
+	// (GET /v1/events:suggest)
+	Suggest(c *fiber.Ctx, params SuggestParams) error
 	// ValidateEvents Check an event or a batch as publishing would, and publish nothing.
 	// (POST /v1/events:validate)
 	ValidateEvents(c *fiber.Ctx) error
 	// GetInstallation What the sign-in page shows. Open to anyone.
 	// (GET /v1/installation)
 	GetInstallation(c *fiber.Ctx) error
+	// ListSavedSearches One's own saved searches and the shared ones, by name. A machine reads the shared ones.
+	// (GET /v1/savedSearches)
+	ListSavedSearches(c *fiber.Ctx, params ListSavedSearchesParams) error
+	// CreateSavedSearch Save a search. Only a person's session can; at most 500 each.
+	// (POST /v1/savedSearches)
+	CreateSavedSearch(c *fiber.Ctx) error
+	// DeleteSavedSearch Delete it. For its owner, and of a shared one for admins.
+	// (DELETE /v1/savedSearches/{savedSearch})
+	DeleteSavedSearch(c *fiber.Ctx, savedSearch SavedSearchParameter, params DeleteSavedSearchParams) error
+	// GetSavedSearch One of one's own or of the shared ones.
+	// (GET /v1/savedSearches/{savedSearch})
+	GetSavedSearch(c *fiber.Ctx, savedSearch SavedSearchParameter) error
+	// UpdateSavedSearch Change what is given. For its owner, and of a shared one for admins.
+	// (PATCH /v1/savedSearches/{savedSearch})
+	UpdateSavedSearch(c *fiber.Ctx, savedSearch SavedSearchParameter) error
 	// GetSession Who is asking, and what this installation is.
 	// (GET /v1/session)
 	GetSession(c *fiber.Ctx) error
 	// SignOut End the browser's session, or every session of the same person.
 	// (POST /v1/session:signOut)
 	SignOut(c *fiber.Ctx) error
+	// CreateShareLink A short address for a filter, the same for the same filter. Only a person's session can make one.
+	// (POST /v1/shareLinks)
+	CreateShareLink(c *fiber.Ctx) error
+	// GetShareLink The filter of a link. One that nobody opens for a year is removed.
+	// (GET /v1/shareLinks/{slug})
+	GetShareLink(c *fiber.Ctx, slug string) error
 	// ListTokens API tokens, newest first, without their secrets. Needs admin:read.
 	// (GET /v1/tokens)
 	ListTokens(c *fiber.Ctx, params ListTokensParams) error
@@ -1233,6 +2286,62 @@ func (siw *ServerInterfaceWrapper) ListEvents(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
 	// ------------- Optional query parameter "severity" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
@@ -1273,6 +2382,20 @@ func (siw *ServerInterfaceWrapper) ListEvents(c *fiber.Ctx) error {
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
 	if err != nil {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
 	}
 
 	// ------------- Optional query parameter "v" -------------
@@ -1381,6 +2504,247 @@ func (siw *ServerInterfaceWrapper) GetEvent(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// GetEventContext operation middleware
+func (siw *ServerInterfaceWrapper) GetEventContext(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "event" -------------
+	var event EventParameter
+
+	err = runtime.BindStyledParameterWithOptions("simple", "event", c.Params("event"), &event, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter event: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetEventContextParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "time" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "time", query, &params.Time, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter time: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "by" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "by", query, &params.By, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter by: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "before" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "before", query, &params.Before, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter before: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageToken" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageToken", query, &params.PageToken, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageToken: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetEventContext(c, event, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetEventData operation middleware
 func (siw *ServerInterfaceWrapper) GetEventData(c *fiber.Ctx) error {
 
@@ -1444,6 +2808,1087 @@ func (siw *ServerInterfaceWrapper) BatchCreateEvents(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// CountEvents operation middleware
+func (siw *ServerInterfaceWrapper) CountEvents(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CountEventsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "newerThan" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "newerThan", query, &params.NewerThan, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter newerThan: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CountEvents(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ExportEvents operation middleware
+func (siw *ServerInterfaceWrapper) ExportEvents(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExportEventsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "format" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "format", query, &params.Format, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter format: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "columns" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "columns", query, &params.Columns, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter columns: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExportEvents(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetFacets operation middleware
+func (siw *ServerInterfaceWrapper) GetFacets(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetFacetsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "field" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "field", query, &params.Field, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter field: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "contains" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "contains", query, &params.Contains, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter contains: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetFacets(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListFields operation middleware
+func (siw *ServerInterfaceWrapper) ListFields(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListFieldsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "contains" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "contains", query, &params.Contains, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter contains: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "field" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "field", query, &params.Field, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter field: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListFields(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetHistogram operation middleware
+func (siw *ServerInterfaceWrapper) GetHistogram(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetHistogramParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "zone" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "zone", query, &params.Zone, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter zone: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "buckets" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "buckets", query, &params.Buckets, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter buckets: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "interval" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "interval", query, &params.Interval, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter interval: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "splitBy" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "splitBy", query, &params.SplitBy, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter splitBy: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "snapshot" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "snapshot", query, &params.Snapshot, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter snapshot: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type", query, &params.Type, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "type!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "type!", query, &params.NotType, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter type!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source", query, &params.Source, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "source!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "source!", query, &params.NotSource, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter source!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject", query, &params.Subject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "subject!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "subject!", query, &params.NotSubject, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter subject!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device", query, &params.Device, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "device!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "device!", query, &params.NotDevice, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter device!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room", query, &params.Room, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "room!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "room!", query, &params.NotRoom, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter room!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person", query, &params.Person, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "person!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "person!", query, &params.NotPerson, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter person!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag", query, &params.Tag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tag!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tag!", query, &params.NotTag, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tag!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity", query, &params.Severity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "severity!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "severity!", query, &params.NotSeverity, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter severity!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", query, &params.Q, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "q!" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "q!", query, &params.NotQuery, runtime.BindQueryParameterOptions{Type: "array", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter q!: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "until" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "until", query, &params.Until, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "v" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "v", query, &params.V, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter v: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetHistogram(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // CreateSnapshot operation middleware
 func (siw *ServerInterfaceWrapper) CreateSnapshot(c *fiber.Ctx) error {
 
@@ -1473,8 +3918,66 @@ func (siw *ServerInterfaceWrapper) CreateSnapshot(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter until: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "arrivedFrom" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedFrom", query, &params.ArrivedFrom, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedFrom: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "arrivedUntil" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "arrivedUntil", query, &params.ArrivedUntil, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter arrivedUntil: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.CreateSnapshot(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Suggest operation middleware
+func (siw *ServerInterfaceWrapper) Suggest(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SuggestParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "text" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "text", query, &params.Text, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter text: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "position" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "position", query, &params.Position, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter position: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Suggest(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1524,6 +4027,171 @@ func (siw *ServerInterfaceWrapper) GetInstallation(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListSavedSearches operation middleware
+func (siw *ServerInterfaceWrapper) ListSavedSearches(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListSavedSearchesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageSize" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageSize", query, &params.PageSize, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageSize: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "pageToken" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "pageToken", query, &params.PageToken, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter pageToken: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListSavedSearches(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) CreateSavedSearch(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateSavedSearch(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) DeleteSavedSearch(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "savedSearch" -------------
+	var savedSearch SavedSearchParameter
+
+	err = runtime.BindStyledParameterWithOptions("simple", "savedSearch", c.Params("savedSearch"), &savedSearch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter savedSearch: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteSavedSearchParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "version" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "version", query, &params.Version, runtime.BindQueryParameterOptions{Type: "integer", Format: "int32"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter version: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteSavedSearch(c, savedSearch, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) GetSavedSearch(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "savedSearch" -------------
+	var savedSearch SavedSearchParameter
+
+	err = runtime.BindStyledParameterWithOptions("simple", "savedSearch", c.Params("savedSearch"), &savedSearch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter savedSearch: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetSavedSearch(c, savedSearch)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateSavedSearch operation middleware
+func (siw *ServerInterfaceWrapper) UpdateSavedSearch(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "savedSearch" -------------
+	var savedSearch SavedSearchParameter
+
+	err = runtime.BindStyledParameterWithOptions("simple", "savedSearch", c.Params("savedSearch"), &savedSearch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter savedSearch: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateSavedSearch(c, savedSearch)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetSession operation middleware
 func (siw *ServerInterfaceWrapper) GetSession(c *fiber.Ctx) error {
 
@@ -1547,6 +4215,53 @@ func (siw *ServerInterfaceWrapper) SignOut(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.SignOut(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateShareLink operation middleware
+func (siw *ServerInterfaceWrapper) CreateShareLink(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateShareLink(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetShareLink operation middleware
+func (siw *ServerInterfaceWrapper) GetShareLink(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "slug" -------------
+	var slug string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "slug", c.Params("slug"), &slug, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter slug: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetShareLink(c, slug)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1698,9 +4413,37 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/v1/events\\:snapshot", wrapper.CreateSnapshot)
 
+	router.Get(options.BaseURL+"/v1/events\\:count", wrapper.CountEvents)
+
+	router.Get(options.BaseURL+"/v1/events\\:facets", wrapper.GetFacets)
+
+	router.Get(options.BaseURL+"/v1/events\\:histogram", wrapper.GetHistogram)
+
+	router.Get(options.BaseURL+"/v1/events\\:fields", wrapper.ListFields)
+
+	router.Get(options.BaseURL+"/v1/events\\:suggest", wrapper.Suggest)
+
+	router.Get(options.BaseURL+"/v1/events\\:export", wrapper.ExportEvents)
+
 	router.Get(options.BaseURL+"/v1/events/:event", wrapper.GetEvent)
 
 	router.Get(options.BaseURL+"/v1/events/:event/data", wrapper.GetEventData)
+
+	router.Get(options.BaseURL+"/v1/events/:event/context", wrapper.GetEventContext)
+
+	router.Get(options.BaseURL+"/v1/savedSearches", wrapper.ListSavedSearches)
+
+	router.Post(options.BaseURL+"/v1/savedSearches", wrapper.CreateSavedSearch)
+
+	router.Delete(options.BaseURL+"/v1/savedSearches/:savedSearch", wrapper.DeleteSavedSearch)
+
+	router.Get(options.BaseURL+"/v1/savedSearches/:savedSearch", wrapper.GetSavedSearch)
+
+	router.Patch(options.BaseURL+"/v1/savedSearches/:savedSearch", wrapper.UpdateSavedSearch)
+
+	router.Post(options.BaseURL+"/v1/shareLinks", wrapper.CreateShareLink)
+
+	router.Get(options.BaseURL+"/v1/shareLinks/:slug", wrapper.GetShareLink)
 
 	router.Get(options.BaseURL+"/v1/session", wrapper.GetSession)
 
@@ -1946,6 +4689,36 @@ func (response GetEventdefaultJSONResponse) VisitGetEventResponse(ctx *fiber.Ctx
 	return ctx.JSON(&response.Body)
 }
 
+type GetEventContextRequestObject struct {
+	Event  EventParameter `json:"event"`
+	Params GetEventContextParams
+}
+
+type GetEventContextResponseObject interface {
+	VisitGetEventContextResponse(ctx *fiber.Ctx) error
+}
+
+type GetEventContext200JSONResponse EventContext
+
+func (response GetEventContext200JSONResponse) VisitGetEventContextResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetEventContextdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetEventContextdefaultJSONResponse) VisitGetEventContextResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetEventDataRequestObject struct {
 	Event  EventParameter `json:"event"`
 	Params GetEventDataParams
@@ -2033,6 +4806,199 @@ func (response BatchCreateEventsdefaultJSONResponse) VisitBatchCreateEventsRespo
 	return ctx.JSON(&response.Body)
 }
 
+type CountEventsRequestObject struct {
+	Params CountEventsParams
+}
+
+type CountEventsResponseObject interface {
+	VisitCountEventsResponse(ctx *fiber.Ctx) error
+}
+
+type CountEvents200JSONResponse EventCount
+
+func (response CountEvents200JSONResponse) VisitCountEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CountEventsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response CountEventsdefaultJSONResponse) VisitCountEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ExportEventsRequestObject struct {
+	Params ExportEventsParams
+}
+
+type ExportEventsResponseObject interface {
+	VisitExportEventsResponse(ctx *fiber.Ctx) error
+}
+
+type ExportEvents200ApplicationxNdjsonResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ExportEvents200ApplicationxNdjsonResponse) VisitExportEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/x-ndjson")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	// Fiber/fasthttp streams through a callback: fasthttp emits
+	// a chunk each time we call w.Flush(), so clients see
+	// streaming data immediately instead of waiting on buffering.
+	ctx.Response().SetBodyStreamWriter(func(w *bufio.Writer) {
+		if closer, ok := response.Body.(io.ReadCloser); ok {
+			defer closer.Close()
+		}
+		buf := make([]byte, 4096)
+		for {
+			n, err := response.Body.Read(buf)
+			if n > 0 {
+				if _, writeErr := w.Write(buf[:n]); writeErr != nil {
+					return
+				}
+				if flushErr := w.Flush(); flushErr != nil {
+					return
+				}
+			}
+			if err != nil {
+				return
+			}
+		}
+	})
+	return nil
+}
+
+type ExportEvents200TextcsvResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response ExportEvents200TextcsvResponse) VisitExportEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "text/csv")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
+}
+
+type ExportEventsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ExportEventsdefaultJSONResponse) VisitExportEventsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetFacetsRequestObject struct {
+	Params GetFacetsParams
+}
+
+type GetFacetsResponseObject interface {
+	VisitGetFacetsResponse(ctx *fiber.Ctx) error
+}
+
+type GetFacets200JSONResponse FacetList
+
+func (response GetFacets200JSONResponse) VisitGetFacetsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetFacetsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetFacetsdefaultJSONResponse) VisitGetFacetsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListFieldsRequestObject struct {
+	Params ListFieldsParams
+}
+
+type ListFieldsResponseObject interface {
+	VisitListFieldsResponse(ctx *fiber.Ctx) error
+}
+
+type ListFields200JSONResponse FieldList
+
+func (response ListFields200JSONResponse) VisitListFieldsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListFieldsdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ListFieldsdefaultJSONResponse) VisitListFieldsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetHistogramRequestObject struct {
+	Params GetHistogramParams
+}
+
+type GetHistogramResponseObject interface {
+	VisitGetHistogramResponse(ctx *fiber.Ctx) error
+}
+
+type GetHistogram200JSONResponse Histogram
+
+func (response GetHistogram200JSONResponse) VisitGetHistogramResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetHistogramdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetHistogramdefaultJSONResponse) VisitGetHistogramResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type CreateSnapshotRequestObject struct {
 	Params CreateSnapshotParams
 }
@@ -2056,6 +5022,35 @@ type CreateSnapshotdefaultJSONResponse struct {
 }
 
 func (response CreateSnapshotdefaultJSONResponse) VisitCreateSnapshotResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SuggestRequestObject struct {
+	Params SuggestParams
+}
+
+type SuggestResponseObject interface {
+	VisitSuggestResponse(ctx *fiber.Ctx) error
+}
+
+type Suggest200JSONResponse SuggestionList
+
+func (response Suggest200JSONResponse) VisitSuggestResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type SuggestdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response SuggestdefaultJSONResponse) VisitSuggestResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(response.StatusCode)
 
@@ -2120,6 +5115,152 @@ func (response GetInstallationdefaultJSONResponse) VisitGetInstallationResponse(
 	return ctx.JSON(&response.Body)
 }
 
+type ListSavedSearchesRequestObject struct {
+	Params ListSavedSearchesParams
+}
+
+type ListSavedSearchesResponseObject interface {
+	VisitListSavedSearchesResponse(ctx *fiber.Ctx) error
+}
+
+type ListSavedSearches200JSONResponse SavedSearchPage
+
+func (response ListSavedSearches200JSONResponse) VisitListSavedSearchesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListSavedSearchesdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response ListSavedSearchesdefaultJSONResponse) VisitListSavedSearchesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateSavedSearchRequestObject struct {
+	Body *CreateSavedSearchJSONRequestBody
+}
+
+type CreateSavedSearchResponseObject interface {
+	VisitCreateSavedSearchResponse(ctx *fiber.Ctx) error
+}
+
+type CreateSavedSearch200JSONResponse SavedSearch
+
+func (response CreateSavedSearch200JSONResponse) VisitCreateSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateSavedSearchdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response CreateSavedSearchdefaultJSONResponse) VisitCreateSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteSavedSearchRequestObject struct {
+	SavedSearch SavedSearchParameter `json:"savedSearch"`
+	Params      DeleteSavedSearchParams
+}
+
+type DeleteSavedSearchResponseObject interface {
+	VisitDeleteSavedSearchResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteSavedSearch204Response struct {
+}
+
+func (response DeleteSavedSearch204Response) VisitDeleteSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
+}
+
+type DeleteSavedSearchdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response DeleteSavedSearchdefaultJSONResponse) VisitDeleteSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetSavedSearchRequestObject struct {
+	SavedSearch SavedSearchParameter `json:"savedSearch"`
+}
+
+type GetSavedSearchResponseObject interface {
+	VisitGetSavedSearchResponse(ctx *fiber.Ctx) error
+}
+
+type GetSavedSearch200JSONResponse SavedSearch
+
+func (response GetSavedSearch200JSONResponse) VisitGetSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetSavedSearchdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetSavedSearchdefaultJSONResponse) VisitGetSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UpdateSavedSearchRequestObject struct {
+	SavedSearch SavedSearchParameter `json:"savedSearch"`
+	Body        *UpdateSavedSearchJSONRequestBody
+}
+
+type UpdateSavedSearchResponseObject interface {
+	VisitUpdateSavedSearchResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateSavedSearch200JSONResponse SavedSearch
+
+func (response UpdateSavedSearch200JSONResponse) VisitUpdateSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type UpdateSavedSearchdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response UpdateSavedSearchdefaultJSONResponse) VisitUpdateSavedSearchResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetSessionRequestObject struct {
 }
 
@@ -2171,6 +5312,64 @@ type SignOutdefaultJSONResponse struct {
 }
 
 func (response SignOutdefaultJSONResponse) VisitSignOutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateShareLinkRequestObject struct {
+	Body *CreateShareLinkJSONRequestBody
+}
+
+type CreateShareLinkResponseObject interface {
+	VisitCreateShareLinkResponse(ctx *fiber.Ctx) error
+}
+
+type CreateShareLink200JSONResponse ShareLink
+
+func (response CreateShareLink200JSONResponse) VisitCreateShareLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateShareLinkdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response CreateShareLinkdefaultJSONResponse) VisitCreateShareLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(response.StatusCode)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetShareLinkRequestObject struct {
+	Slug string `json:"slug"`
+}
+
+type GetShareLinkResponseObject interface {
+	VisitGetShareLinkResponse(ctx *fiber.Ctx) error
+}
+
+type GetShareLink200JSONResponse ShareLink
+
+func (response GetShareLink200JSONResponse) VisitGetShareLinkResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetShareLinkdefaultJSONResponse struct {
+	Body       ErrorResponse
+	StatusCode int
+}
+
+func (response GetShareLinkdefaultJSONResponse) VisitGetShareLinkResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(response.StatusCode)
 
@@ -2285,27 +5484,69 @@ type StrictServerInterface interface {
 
 	// (GET /v1/events/{event})
 	GetEvent(ctx context.Context, request GetEventRequestObject) (GetEventResponseObject, error)
+	// GetEventContext The events around one.
+	// (GET /v1/events/{event}/context)
+	GetEventContext(ctx context.Context, request GetEventContextRequestObject) (GetEventContextResponseObject, error)
 	// GetEventData The exact data bytes.
 	// (GET /v1/events/{event}/data)
 	GetEventData(ctx context.Context, request GetEventDataRequestObject) (GetEventDataResponseObject, error)
 	// BatchCreateEvents Publish a JSON array of structured events.
 	// (POST /v1/events:batchCreate)
 	BatchCreateEvents(ctx context.Context, request BatchCreateEventsRequestObject) (BatchCreateEventsResponseObject, error)
+	// CountEvents Count the events of a filter.
+	// (GET /v1/events:count)
+	CountEvents(ctx context.Context, request CountEventsRequestObject) (CountEventsResponseObject, error)
+	// ExportEvents Stream the events of a filter, newest first.
+	// (GET /v1/events:export)
+	ExportEvents(ctx context.Context, request ExportEventsRequestObject) (ExportEventsResponseObject, error)
+	// GetFacets What values fields have among the events of a filter.
+	// (GET /v1/events:facets)
+	GetFacets(ctx context.Context, request GetFacetsRequestObject) (GetFacetsResponseObject, error)
+	// ListFields What fields the events of a filter have, on a sample of the newest.
+	// (GET /v1/events:fields)
+	ListFields(ctx context.Context, request ListFieldsRequestObject) (ListFieldsResponseObject, error)
+	// GetHistogram Counts over time.
+	// (GET /v1/events:histogram)
+	GetHistogram(ctx context.Context, request GetHistogramRequestObject) (GetHistogramResponseObject, error)
 	// CreateSnapshot Freeze what a search sees.
 	// (GET /v1/events:snapshot)
 	CreateSnapshot(ctx context.Context, request CreateSnapshotRequestObject) (CreateSnapshotResponseObject, error)
+	// Suggest What may stand at a place of a query.
+	// (GET /v1/events:suggest)
+	Suggest(ctx context.Context, request SuggestRequestObject) (SuggestResponseObject, error)
 	// ValidateEvents Check an event or a batch as publishing would, and publish nothing.
 	// (POST /v1/events:validate)
 	ValidateEvents(ctx context.Context, request ValidateEventsRequestObject) (ValidateEventsResponseObject, error)
 	// GetInstallation What the sign-in page shows. Open to anyone.
 	// (GET /v1/installation)
 	GetInstallation(ctx context.Context, request GetInstallationRequestObject) (GetInstallationResponseObject, error)
+	// ListSavedSearches One's own saved searches and the shared ones, by name. A machine reads the shared ones.
+	// (GET /v1/savedSearches)
+	ListSavedSearches(ctx context.Context, request ListSavedSearchesRequestObject) (ListSavedSearchesResponseObject, error)
+	// CreateSavedSearch Save a search. Only a person's session can; at most 500 each.
+	// (POST /v1/savedSearches)
+	CreateSavedSearch(ctx context.Context, request CreateSavedSearchRequestObject) (CreateSavedSearchResponseObject, error)
+	// DeleteSavedSearch Delete it. For its owner, and of a shared one for admins.
+	// (DELETE /v1/savedSearches/{savedSearch})
+	DeleteSavedSearch(ctx context.Context, request DeleteSavedSearchRequestObject) (DeleteSavedSearchResponseObject, error)
+	// GetSavedSearch One of one's own or of the shared ones.
+	// (GET /v1/savedSearches/{savedSearch})
+	GetSavedSearch(ctx context.Context, request GetSavedSearchRequestObject) (GetSavedSearchResponseObject, error)
+	// UpdateSavedSearch Change what is given. For its owner, and of a shared one for admins.
+	// (PATCH /v1/savedSearches/{savedSearch})
+	UpdateSavedSearch(ctx context.Context, request UpdateSavedSearchRequestObject) (UpdateSavedSearchResponseObject, error)
 	// GetSession Who is asking, and what this installation is.
 	// (GET /v1/session)
 	GetSession(ctx context.Context, request GetSessionRequestObject) (GetSessionResponseObject, error)
 	// SignOut End the browser's session, or every session of the same person.
 	// (POST /v1/session:signOut)
 	SignOut(ctx context.Context, request SignOutRequestObject) (SignOutResponseObject, error)
+	// CreateShareLink A short address for a filter, the same for the same filter. Only a person's session can make one.
+	// (POST /v1/shareLinks)
+	CreateShareLink(ctx context.Context, request CreateShareLinkRequestObject) (CreateShareLinkResponseObject, error)
+	// GetShareLink The filter of a link. One that nobody opens for a year is removed.
+	// (GET /v1/shareLinks/{slug})
+	GetShareLink(ctx context.Context, request GetShareLinkRequestObject) (GetShareLinkResponseObject, error)
 	// ListTokens API tokens, newest first, without their secrets. Needs admin:read.
 	// (GET /v1/tokens)
 	ListTokens(ctx context.Context, request ListTokensRequestObject) (ListTokensResponseObject, error)
@@ -2502,6 +5743,34 @@ func (sh *strictHandler) GetEvent(ctx *fiber.Ctx, event EventParameter, params G
 	return nil
 }
 
+// GetEventContext operation middleware
+func (sh *strictHandler) GetEventContext(ctx *fiber.Ctx, event EventParameter, params GetEventContextParams) error {
+	var request GetEventContextRequestObject
+
+	request.Event = event
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetEventContext(ctx.UserContext(), request.(GetEventContextRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetEventContext")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetEventContextResponseObject); ok {
+		if err := validResponse.VisitGetEventContextResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetEventData operation middleware
 func (sh *strictHandler) GetEventData(ctx *fiber.Ctx, event EventParameter, params GetEventDataParams) error {
 	var request GetEventDataRequestObject
@@ -2559,6 +5828,141 @@ func (sh *strictHandler) BatchCreateEvents(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// CountEvents operation middleware
+func (sh *strictHandler) CountEvents(ctx *fiber.Ctx, params CountEventsParams) error {
+	var request CountEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CountEvents(ctx.UserContext(), request.(CountEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CountEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CountEventsResponseObject); ok {
+		if err := validResponse.VisitCountEventsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExportEvents operation middleware
+func (sh *strictHandler) ExportEvents(ctx *fiber.Ctx, params ExportEventsParams) error {
+	var request ExportEventsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExportEvents(ctx.UserContext(), request.(ExportEventsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExportEvents")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExportEventsResponseObject); ok {
+		if err := validResponse.VisitExportEventsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetFacets operation middleware
+func (sh *strictHandler) GetFacets(ctx *fiber.Ctx, params GetFacetsParams) error {
+	var request GetFacetsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetFacets(ctx.UserContext(), request.(GetFacetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetFacets")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetFacetsResponseObject); ok {
+		if err := validResponse.VisitGetFacetsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListFields operation middleware
+func (sh *strictHandler) ListFields(ctx *fiber.Ctx, params ListFieldsParams) error {
+	var request ListFieldsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListFields(ctx.UserContext(), request.(ListFieldsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListFields")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListFieldsResponseObject); ok {
+		if err := validResponse.VisitListFieldsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetHistogram operation middleware
+func (sh *strictHandler) GetHistogram(ctx *fiber.Ctx, params GetHistogramParams) error {
+	var request GetHistogramRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetHistogram(ctx.UserContext(), request.(GetHistogramRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetHistogram")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetHistogramResponseObject); ok {
+		if err := validResponse.VisitGetHistogramResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // CreateSnapshot operation middleware
 func (sh *strictHandler) CreateSnapshot(ctx *fiber.Ctx, params CreateSnapshotParams) error {
 	var request CreateSnapshotRequestObject
@@ -2578,6 +5982,33 @@ func (sh *strictHandler) CreateSnapshot(ctx *fiber.Ctx, params CreateSnapshotPar
 		return err
 	} else if validResponse, ok := response.(CreateSnapshotResponseObject); ok {
 		if err := validResponse.VisitCreateSnapshotResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Suggest operation middleware
+func (sh *strictHandler) Suggest(ctx *fiber.Ctx, params SuggestParams) error {
+	var request SuggestRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Suggest(ctx.UserContext(), request.(SuggestRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Suggest")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SuggestResponseObject); ok {
+		if err := validResponse.VisitSuggestResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -2632,6 +6063,168 @@ func (sh *strictHandler) GetInstallation(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(GetInstallationResponseObject); ok {
 		if err := validResponse.VisitGetInstallationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListSavedSearches operation middleware
+func (sh *strictHandler) ListSavedSearches(ctx *fiber.Ctx, params ListSavedSearchesParams) error {
+	var request ListSavedSearchesRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListSavedSearches(ctx.UserContext(), request.(ListSavedSearchesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListSavedSearches")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListSavedSearchesResponseObject); ok {
+		if err := validResponse.VisitListSavedSearchesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateSavedSearch operation middleware
+func (sh *strictHandler) CreateSavedSearch(ctx *fiber.Ctx) error {
+	var request CreateSavedSearchRequestObject
+
+	var body CreateSavedSearchJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateSavedSearch(ctx.UserContext(), request.(CreateSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateSavedSearchResponseObject); ok {
+		if err := validResponse.VisitCreateSavedSearchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteSavedSearch operation middleware
+func (sh *strictHandler) DeleteSavedSearch(ctx *fiber.Ctx, savedSearch SavedSearchParameter, params DeleteSavedSearchParams) error {
+	var request DeleteSavedSearchRequestObject
+
+	request.SavedSearch = savedSearch
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteSavedSearch(ctx.UserContext(), request.(DeleteSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteSavedSearchResponseObject); ok {
+		if err := validResponse.VisitDeleteSavedSearchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetSavedSearch operation middleware
+func (sh *strictHandler) GetSavedSearch(ctx *fiber.Ctx, savedSearch SavedSearchParameter) error {
+	var request GetSavedSearchRequestObject
+
+	request.SavedSearch = savedSearch
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetSavedSearch(ctx.UserContext(), request.(GetSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetSavedSearchResponseObject); ok {
+		if err := validResponse.VisitGetSavedSearchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateSavedSearch operation middleware
+func (sh *strictHandler) UpdateSavedSearch(ctx *fiber.Ctx, savedSearch SavedSearchParameter) error {
+	var request UpdateSavedSearchRequestObject
+
+	request.SavedSearch = savedSearch
+
+	var body UpdateSavedSearchJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateSavedSearch(ctx.UserContext(), request.(UpdateSavedSearchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateSavedSearch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateSavedSearchResponseObject); ok {
+		if err := validResponse.VisitUpdateSavedSearchResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -2696,6 +6289,72 @@ func (sh *strictHandler) SignOut(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(SignOutResponseObject); ok {
 		if err := validResponse.VisitSignOutResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateShareLink operation middleware
+func (sh *strictHandler) CreateShareLink(ctx *fiber.Ctx) error {
+	var request CreateShareLinkRequestObject
+
+	var body CreateShareLinkJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateShareLink(ctx.UserContext(), request.(CreateShareLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateShareLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateShareLinkResponseObject); ok {
+		if err := validResponse.VisitCreateShareLinkResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetShareLink operation middleware
+func (sh *strictHandler) GetShareLink(ctx *fiber.Ctx, slug string) error {
+	var request GetShareLinkRequestObject
+
+	request.Slug = slug
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetShareLink(ctx.UserContext(), request.(GetShareLinkRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetShareLink")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetShareLinkResponseObject); ok {
+		if err := validResponse.VisitGetShareLinkResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
@@ -2816,100 +6475,165 @@ func (sh *strictHandler) RevokeToken(ctx *fiber.Ctx, token string) error {
 // const string: with thousands of chunks the chained `+` fold is several
 // times slower for the Go compiler than parsing a slice literal.
 var swaggerSpec = []string{
-	"7F17cxy3kf8qnblUWcrNLh+SnHhZ+YOSqJiJLTEibVedyPNiZ3p3EM4CYwDD5YbFq/s098Huk1zhNa/F",
-	"7IMiZV9V/pK5MwAajX78utE9vosSPi84Q6ZkNLqLCiLIHBUK89dxmVJ1nCjK2Zl/oH9PUSaCFvr3aBQd",
-	"syXwKagMJcYgyyQDImGs+DWyYSKQKBzHwAUQKIhQMMEpFwgEppSRHMZ/GA+jOKJ6ql9KFMsojhiZYzSK",
-	"iFk6iiOZZDgnemmqcG5om5Pb75DNVBaNDvf340gtCz1EKkHZLLqP9Qun9uXD+jERgiyj+/u42hsXW27t",
-	"SP8DMuMLBpq+2O+HT4GGdmX2rMcsMp4jEL3Wabpmr1w84VbfCT5fs9OP797AixcvvjFEC8yJojcIigPj",
-	"i/pMBwfZOAbKkryU9AaPgBfIYLKEFKekzFXf5qaCz1t762zBE/mhVAmf45YnAty+LvuWdc/DXP29wGk0",
-	"iv5tr9aAPfua3GsS02bwyz7+/l0vvYbwC7xVoDKigCdJKSRQZkUi9pJh/oNyFoMiYoYqBoFE6r9TVITm",
-	"+u9fSpQKaBp7edNqNVUo4FnFFS1yUyqkgsN4f38fJkuF8nkMCZE4oEwik1Sfbr7s49svLY5tED/PgAtD",
-	"9APthNz74wNthOXVEyrOD0zR/IGaEwPe7qorpV5vg7Kc3CBbx+rxneSlSPB+dEfT+3EMeINiaSRBHwFS",
-	"laHQ6iNpijA+HvwHGfxzf/DNYPjzf42hQJEgUwNkCU+xtlgFUVlNJ2oaojjSQkkFptFIiRLX0/0URmgI",
-	"by1DYTw4fJmNP8MGvecb1fgnLlJp9XheSgWMKyB5bpW6V59+F5bPFXlsS2Ac3Q5mfOAm8cRFltBzfaRU",
-	"raP1NeZ8ASqjEqR723B2QVXGSwWcYR/F/v1HItwT62k3wtmiPEiEee2xSDCTeQLKyT8wUZspsO89Fgl2",
-	"NkfDxbJY5+jec4a1p9MzS3g21v/+7s+34+e95lC/8DjkagL1z1upxJHRAqMS61XhQbTdx9EW8n6sIEci",
-	"VVvkR6AESVB70Uk504ZjymOtt1T/uCCCUTaDZ1oviGDPY0AhtFdOBFU0IXl8yXCOYoYsWQ7hJ6oyOzXJ",
-	"Y+Nqc77QPjnjeSqHl2yDQj14+7uozIMX2U0tHrrMBV0L8cZGgASmx2rsNACMs4lhkaHGPAyBpsgUVUvI",
-	"iPTn0asTtIMBVy3/BmVsoU6ji+v076F8eSSkUTnEkYEcMUhu+SdBKjIvMIWy0MMOX0IGJEOSmrDmcwDJ",
-	"jyjk+ijRveEPdEpzjVrreDOGgz4CbtYufq8hiCw4k2j4/I7QvBSo/zPhTGmQMrqLSFHkNCGamL1/SE3R",
-	"XWPOdbHAiTYHH90Kdr2ucMDx6dng4JsX1nQMDUfc8CqMPmFKLE2ILXiBQlFLrQtxV9h1HgyjNYdW5MhG",
-	"jiEJc4FF/7O/UWaeIivn0ehTVKCQJuA2q0ZxtODiOuckjeIoyak+h6VUOI+uQnSkqUAZlnUTo5j9pinV",
-	"WyT5WYMPFjm6UbzykjYK2HmYDZcCjipb6kh9QSQInJYSU61IU0JzC3JXqKZGfLS5WqeMP1y8iUHSW5gK",
-	"e5qQ0hlVMjilFekVk0e8iFCUe3d6h0ZU78Mn7uPaHaNYN8zvZ2VaG272PDKRZ48sCZ5bae6wSP+sFZ6A",
-	"FawYZMIL/9ucJBllGANxgbG208YGbI1YXPAXNEl1XPLJcj2u80l1YsCnXbyqNBXDbyyug0zHokrGWjLS",
-	"ZFOtDlcBCW2dzKo0lOya8QUbj2CCs5LFQFgKjAOy1EjvQlClkMGzJSqDBL3+ppxZMox0R3FkhTuKIzdl",
-	"UHENNWdkhqvmCa1I7pY4saYucFwMb806F8a6bDw1v3iIg6+JSrLKKq/QLVCWudqebj9dmauga26S5ede",
-	"R5aeZ5WZ2jts5W70VDa+3vD2WTnJqcwwNRkBPUwqosqAMl5kCN9eXJyBfcFiZMxxjkzBgpd5Chm5QchI",
-	"CiR3oeGUizlR0UhL+YvD2hRpoZ+hWGGNWzzEmTf8Bs1bIcIEYTMT7dTQz5mEDKEgM42y+TWmQEzapM1W",
-	"E9iHrIUFLhvFzIwPkmycrhHWj1ax+13RlOQSu5SlVBY5Wb53Nr+RjjrY34+jOWXV33FUEKVQaI5cXp6H",
-	"rD7eFlRg2BudMouqSlUKPAIykcjUCJgGxq2DTInCgQPEaxxAg9RXDyDVmvmtte9cv97Ox70ya7o/Djoa",
-	"qY+W/lKie6xhgF7UhkgCp/S2s3iL84cvu/tZkxd8tb/BGjTPuNp4xcp+sUorI9iWGYmJCLo0D8o28NJO",
-	"26XS4zk3e4ist0SRLh78h0ODeKud34QyYnA5ZTckp9qt4LwwMa0VuKB3eYtSUUY8zG3vlk+nsme3BRGK",
-	"+lEbDZHmTkGTzdpuX2tOH3sqQlw58Ta7TXfCU9xoY7eyoB5KbK8thqS3Fn8EnOwcpXS+fB1wbFN+JlAa",
-	"R2ACbKqASpPaNKBB/2oSxlUkblBI4X3PEZjRqQHXVGX2oozMdZTeRCfrMMh6gLnOqfnYy75TXyycvv/x",
-	"+LvTtz8ff/zLD9+fvL8IIOmOaJhDrRlYLdvGdf64eqXlbRV+dLwBnxMaCPWO8wVZShhzQTEPA/51ZzpH",
-	"RVKiSL9v6gfSNeW92H8F/HgAbHfTZFdFSS9r+gHbLtioCxPNr8E1PYTqHARR5I1NDZgcZ4hBacMariOp",
-	"sppuzDn9J25psKYkQQtR+45th0Cou3UaViTKZih7IloDxDDhIv1KmljMZIvWRrGrBqbCb/0RM1DWGzPH",
-	"MM05Fz3xeMFl5RHWomL/njYdPvG6CYM0rihcFjVoiVzqM/xsPic2ybOSmJ5zqeBwfx+SjOgtm4zXnKQI",
-	"nIFAEt6wIrNdBSF4tMcStHkPrxFWgXAEbZx+lWR2yU4HJxtn3xI0t41K4GtGNVSmoXGNc+5V6j4b6zJ+",
-	"3zv37D1PhVykEmWiMbJeZqKDtaA30rS8JhK/ftlrHM77EpL28YWGTEEV009bftZgKfjh4t3gTzHgLUmU",
-	"vZlfDQAEkV61Vh9uEy5WUSLeKmSScrbW/qydys8QND8ZktQVEW2Fab41758RKkJCzTX66HH/Dme42wCi",
-	"gFuoou1XDAzN5YwphzCJJqeHrTRTW4S2tG1bqUtjSEiUw/t85+LZsPUcwti+NjYgzMXFUy5Ax7HgLkiA",
-	"s3xp80bK/DQnS5gg8DxFAZyh9EHiJbOyaCoEVEbZrDkvUfZKK4DXtKP4Gy570oXu6RolMrdyQbzX9e+u",
-	"0KAhs7WAxS2Vr0Sl13CE01xJnZxYJ6U+h+HVbQfM7hVv15RYHBUCbygv5fq3JCOFzLjakp2WcXY3jcFB",
-	"tlWKvsI27zq8mXUrxtGE8xwJc+lRjXdCVvaG5OUWrsd5Gft2iMKG8VhRmw/MgxqwInMEOpptGWBvenOJ",
-	"MDECu5pkuu6R9L49uCe98t/Zo54+tLVTJhXJ857oWYs+SVTopoPPQXEg8tqYBpIkKMMXEinOeYM+f3Lr",
-	"QF4h+A1Ng6UAPmcn6YwNKINJqRRnkJA8l+ZBZan9JEGi9PBTFprfBqIF8iJHSAgzK2lEqc+zMVe1j266",
-	"Rm+3WiDE8rMGyOyyez6nYe+b89mWqP/Xy3hoGoN5j9jvLMgOG+U3I7cOtoR2EtoIHGfVnb0p6mul661I",
-	"goFf+sg4ww/TaPRpx1T3dhl9d217VW/Fz/DguHAd9Gsnu9ZGjo1XvwAi6wkIe+4jrZPYa5cRAsqEFH2x",
-	"mZerPkzwwKDqVwxoWlsK6cZHvOHXn3NB8EgJ93COJkgxz1semzCSL6U2AfbO2d6FpnMaztLZRH1jvJWT",
-	"0UJQpTnm/tTxbDUl+hn9z/YPOyS4CEr5me4OBM8xKBy2kGLTlf4iQ3uhYu+tjZPBFCjb0YXinARvoNZf",
-	"5gTokJYngCyV4HxsThTKsArQwD3buSKT3NreKj+r/bKGRKaKFezlQM+EOZ5jwlkaCMO+5QvIOZuZKSyd",
-	"LtwoWSmtvdjCndEO1lmN9bTO2gIiKqH5epDma5e+67qr7pnqMAmOz07BXJI4h/XXny58qVIQsmyumLna",
-	"JW/WU0HxoVk7gSTJ6vy6juF8mTxVR2BuYkbAuAN7sLRHuVV4YsxCIDoJ3ONtzkD1oJI4urElYLvZ5ut2",
-	"JUZ1weaAnJ/TrxsyeueNFKA/NxN9mmkm5czEKVM9nS0L1cdo60L1SZv0srYcth7U3Hq5etCw/aIz9qFU",
-	"D/MIJgw3wcmqNJyYIn6vYl4PvHhQZkpwJ4IvJArZg4VXmeOp7cvMs2Am6ycTP2lBdAvCjKMExhcjazid",
-	"rnwlgS+ssg14qaoeD3fdX4pwVOI22WNs5oRVfJDaJm5pY7rVCn4RG4aHZacRV29ZdrAmFG/UJHSs0qRx",
-	"/WZ6xihL+UJHp7xAtvnuqlo07q9n6LlxbrvEHo+Zvg6juk6JwwY/txo3Eal+kD1+8IIbVswpKxXuUk3n",
-	"WoruWDmfoOgpoitMoUDY0dj2qT81kvWuy2rMRf5zeD5hwWB/cZ1+3MfGhxZMrBjslRqIDggwzyVQZVy0",
-	"AWEwwRll1rM0mw7qMhLClrvV5Umlcd82lQrn5s0eB9CurXAH1vABdpkWqOuV+3Dib3P6zcrS1ifjyi9C",
-	"blGRfI05m+t4tZX/39WcOUr9Ur2cOPeHUwUBiaI3Br4bZTXu1kpr0L/9SHKaEoVfqPrOZNJa0WtfbscX",
-	"pfQX6BnPkpQaDJgg3pI7QSLCVf9NWGhU/3//+3/GWyJEszlDrp2+IiZTqmj4uBBEdT71K+m9nLsrnCxh",
-	"j5Qq23P5tapiPuH8mmJdMv/zz99yqQampKBemRRUh7Kmht0AnhDEYAr4RKK40dHgcgRvcl7ajIk0YNlJ",
-	"KHCWoAYdZ1yqmcDzv38Xg0QikkzHGUMwl/USiKhKNC4ZshvMtfIO4euXgwlVYE20hGc2FyVjsLko+RwS",
-	"waUEIsGKnmuuyWmCTujcXo8LkmQ4OBzuR3FUityxWI729haLxZCYx0MuZnturNz77vTNyfvzEzPG5BiU",
-	"DoujD45dFVCNDkzKrkBGChqNohfD/eELkxlQmRGdvZuDvWbttv7NVSRXRdynaTSKvqNSHTdfjFu99j25",
-	"r/qVvVC/el8OLDCs1Zyx7bhuS++241bauLcd2O4P3XZUp29m22GdvjY9rK0MB6A4vNrfj+HAtFFv6tzV",
-	"qNZdZtetJW6MK/lcselzckvn2gz7rI/96yBk7e96V73w5X29XTJXnS6Zw/39R+uQqevHQ90xBuwPbZ7E",
-	"sSI8XUXfnm/huW8WVdjLhQWRkHKG3atdk3BmSix1MF+p3hDeI6YS6vzT0JcjaL+n6Y6u9CpdPR7hbcGF",
-	"aqjz6rVSXesOBHLTyaAyZIYUJQjNUYB1PDC+u4zcT5fR6O7SfHUjR4WXronl0he7X0Yjdn8/HsLxJZvS",
-	"HKtmXVLNaQqjpSkZ89PYu+CkVEPQ8NWmdWrvYe6BhfkIhUBIMkyuMb1kZEYoc63hB6/AGdi23ToxfPiX",
-	"5fpNW67dlPt2wNJVBa8sU1UrE2i0C5RfKIFk/hjqrWdzSmD7g1yLIJHw/u1fzz+8b6v8TqqdyOIjakG2",
-	"9R5cqv4ira9fwt/o6+GKJtgJznhOk+WPlLs8ZVUb+pqnyw7T/7D3hwfwuP09hfuVo325SvobXjKF6Wec",
-	"ggPF0ejTVdvkoqgyPBKEYQEs/C2v2yv44VAY7oBUvCgwHYIjLLaNCPp3X9rnzslj4Oqk6rqKXhh14gsY",
-	"djND7RbfLVRtpUd/izHdNu3tlnnAqJVW7S1XesCw1c77Ldd6yLgAKNu80u6DdjbXu1vqlZboVYBpYJs2",
-	"du6+deSzeOOjyu9Tq2r+0z9zcq3t45ovd9SJwDUN2799qNtJ6bUSNWMdgY9XCqPGrteUzLDTh2BdybrN",
-	"/LoIui5N60fQcKr8tZq56zGgTiqa57Zxj4Dmkd29bRp/BKd8bgL6judt2G9nrq9scXZPxat3E3OeIlAJ",
-	"Scal/RSSPqBxggNZYOKC7rGr03Jg2r00x5QS8+WFSzZu8jnJeZlaKv5d83wMz+oa3+dGTnpeH5j6Ez/I",
-	"/PH86JIx93EkKuHlwasheFhwAN/T11rAJjy1vD989bX7rsIQjuHw9hbmSJisGxcngl+jMF+oUBleMtc6",
-	"oyWTJNfyzyTPQ5DblalUbu5xAcb9E4pxt1aoFzNqGNCoDzLM0gfwlcYYJnlnr75tbFJ1qRJpLjcLj3UO",
-	"9//4aLR36oVCamhI1CKwyGiSgeRz9LRJWGik5BqvH0PzHC/rSip4Zg9VM6wWcaNUz6FdULWinS1wtXdn",
-	"/r3vBVl/QYuxdoZYnc+SbeEk25+CeXob69vmwoLpJLJp7DZ8csbWmT/8vLc7qT3f37X2uN7ql37jR8YT",
-	"hWpgg8ZHiT/Nxw3BfNEjQXqjg46Llr/QhnzclRoLIBTeqr0iJ5SN65tXb6ZNgkVyVxY87tvE2H4WlAs6",
-	"M18qNIUpMDaZ5IErJhzoMGJsTX2jMWL1nTZHQqb7MWLsW5Io24VimLfZYIyMYbFty834uS2Gr+uXnsh1",
-	"bY6N97+cOzj5Dbmm8y/iiQj89fzDezDXctoLNpyQg0GbJalZGxE0ZlaAzusgZjdz9tlx3VN6oGpXfbjI",
-	"PTfokioJZCJ5XiqECS9ZKh/jMN8JxH+iTeEQd18HErcyAzfu4rffBvir4f+H2HXlVjtwSOYGwrW9m0Yp",
-	"89kUwuRCxyveFkwqs2AKK82btNEu/xjH+CbD5BoIc9Cwhn9QN+ZXFNo+MPerJ2ndeXcrMftgR6s75QnP",
-	"prVOUHlW6kEfPxPa6WwxcbbM+EIO4UOBzNQfs6XLzPTmNxuX/n1c9fXPT2mJ3BI9hsjeHz3OnR3Xsk/k",
-	"NWUzK4cue9w5MaByG76NpC1X7E/jf2D50hWBuzFHWjdMDYbNi2iCKvfYDb5dOeRa0/UZfG+Xhn5hTNMt",
-	"9QwhCVsUzUt15DL8/JoaDD0zkv35EnFiW1JDJS5cuIC/VeLqUni2zHWtjNSlWr13Bxe+RqoDKzZ/q10T",
-	"4urRXB26sIVz0tW74pTePuFH1td+ktQUwvV+k9SXye34EfxmfV7zk0gvVr+I9K/KiYdpZF2Z+KSVE1UV",
-	"20pHvL9lUBlS4RpA5PqrVadlzZRvCMJ7xj6FGQ18mO0Lm9LWN7x6vKh1Nh7L++aazz/N78k1AnE5fjit",
-	"5na5B+NaLSZ13410Df65xPbJmurf4NG2DOrenfn3fmSLQvvRf6MdbqOFzdCV/nnbatb4Shrb2vN/HFAN",
-	"kQr/HwfqPrn//HQw+Obq0/7gm6u7/fjgT/e/DwQUV08jnoG2wC8snmvl0tX2Pt4lkXbpTh6PnAcXaEh3",
-	"OEv6L4NRBocgt5bCNh6vC3U/XWmTXkHpT1f6JN3wu9b/n0KaHED1DXaHeuuf3FqNX2zlyP3V/f8FAAD/",
-	"/w==",
+	"7H3rchs38u+rYHm2KsmekUTJspNQtR8UX3a161j+W4pTdUxtCM40OVgNAXoAimJUOpWnyYPlSU6hAcwV",
+	"MxzStOPk6EticS7oARrdv2705a4XitlccOBK9gZ3vTlN6QwUpPjXaZqyG4hepGL22l3Qv0cgw5TNFRO8",
+	"N+hdKJFCRKgiIiV0oiAlKmaSKDaDE0IlGU1SMRvtk2cwoYtEDcgyBg43kO73gh7Tr3i/gHTVC3qczqA3",
+	"6NF83F7Qk2EMM6rHVau5vixVyvi0d38fOAp/4Iol60kcw0SkUKVuoR/egjwcdB19i4ip01CT0ULeKV8R",
+	"MSEqBgkBkYswRsKUuAa+H6ZAFYwCnF0yp6ly30HJhHGakNHfRo2k4tAlIpmCGa7ujN6+BD5VcW9w1O8H",
+	"VeoDfcOZufkov0zTlK5K3ybSjp92ov9HZCyWnGj6Avc9YkKY76vwm/Uzy1gkQKge6yxq+VaRfsRPXbMN",
+	"3rx4Sh49evQtEp1CQhW7AaIE4WKZr+neYTwKCONhspDsBk6ImAMn4xWJDPc1fdykw17QRJ4vVChm0HFF",
+	"iDC3y6Zh7XX/rP41hUlv0PtfB7kMOTC3yYMiMeUJPm6a3//RQ7cQfgm3iqhYy5kwXKSSMG5YInCcgf9g",
+	"ggdE0XQKKiApUKn/jkBRlui/3y9AKsKiwPFbJrS+zGZFs9yEpVKRo6Df75PxSoH8KiAhlbDHuAQumV7d",
+	"ZNU0b+9LM7aG/dwEXCLRW8oJefD1ljLCzNVH3DjrpHPbzgkI3G66VxYdBPMzuGFh520S4d2Nu8Rc9s9g",
+	"bcZqc/T8Bnjbqo/upFikIdwP7lh0PwqI1k0rZEpNITAVQ6p3smQRkNHp3v+hez/3977d2//p/47IHNIQ",
+	"uNoDHooIcuE5pyrOvwA0Db2gp/cHSyHqDVS6gPYp/BjyMNPCZLR3dByPPkAcvhJq7SK/Ehw2XOW/bLXM",
+	"Qe92byr27Jsy0nqGzteQylaAUKZzjrc30mku74hOQ5qlc52ELpOpyWIgSSySqJHY9zuiE0mzZL4RrYxZ",
+	"pjIVYtZInb64IwI1UZa+C72BmWqbye8gEUsDVKW9G/fRkqlYLBQRHJpodvfviG5HrKMdRVHn2TWSq3F+",
+	"zeVdUYovc3Quxv+FUHUn1NwvcZa5cH83Em4u74py8zZL+iWddiZb0als1uvTHdF3SaeOttW8++Lrt0ry",
+	"5Uj//y9/vx191UipvmFHpOrL90FvrUgt6fdOEnVb/b4W18ZGVq5IQvl0QacwIEuRRjIg8zilEmRARhMG",
+	"STS4oclCm4Knr54F5PxNQF6dX+4T3KI0IVTjvURBylHXym7gdIMvWSNYS1O6Vq5uS8QFvYHoAmgaxmsm",
+	"lS9mY0i1mcCURIuzAf3I/JWtGGhOlZ7d3qD3n3eHe99evevvfXt11w8Ov77/a88H6ztI+lNFEqBSlYX9",
+	"gKiUhqANl/FiqgHSRASEC8X0j0uacsan5EutEWjKvwoIpKk2hMKUKRbSJBhymEE6BR6u9smPTMXm1TQJ",
+	"0LpJxFKbQUY1D/kaVbL1UnE6l7Fok8KX2nbRXDNCCCoH0j4z0oJYTAjlAvEt5XIJ6UmmAZnCD3EG3Yxe",
+	"g2xVi/a9a1DjWv1WYvJO6m3r2Vurwsq0WA22RmVtS027VjpNks5KaWsKWKtfY4RegRSiU807SAtBngrI",
+	"MgZt6HMgLAKumFqRmEq3IxpJZRXHR51b1qjD0vqgNmzTgNvOy47M64IDVNvZAZHCzJ8kUtHZHCKymOvH",
+	"jo5JTGgMNEJf3odY4W8hle2uUXuHW9AJ0/qN5G7qgBw2EXDTOvi9FvRyLrgEnOcXlCWLFPQ/Q8GVNocH",
+	"dz06nycspJqYg/9qDDC4K7yzzQH2XAvkN3YEM16VOcjp2eu9w28fGeG9jzNiH0fv+yJi6jlX6Qp1Tyrm",
+	"kCpmqLV+3bqj2+s73u95PDfGXerjMOtNa772b8bxKvDFrDd4l+MjHLUX9JYivU4EjXpBL0yYXoeVVDDr",
+	"XfnoiKIUpJ/X0TGH3xtFTH8iTV4X5sHoZ/uUyDC0cX1t/JjxEdbn9Md4pbXNkkqSwmQhIdIbaUJZYtwp",
+	"NaoZso8WV22b8YfLpwGR7JZMUrOaJGJTZuR37ZWGpWsijzoWYSAP7vQXIqve+1fcOXM3dN3ax9z31F5r",
+	"fKwNl1A7N/BSKhLDzZUp0j+j6re4PCAyFHP324yGMeMQEGq9wVpOowzobDNYj6dXJOXo752Z9SA/RMm9",
+	"4e6swW2V4sZwHxbknlU7RRmPlXikOE35drjycGhpZercsODXXCz5aEDGMF3wgFAeaVsWeITcu0yZUsDJ",
+	"lytQaIu5/RsJbshA7u4FPcPcvaBnX+nduEjNazqFungCw5KbnRYYUedZLg63OA5ixfWr5gb3zeB3VIVx",
+	"JpVrdKcgF4nqTrd73SJRXtVcJMu9u40s/Z76ZGrt0End6FcZT+6au18vxgmTMUToe9aPSUXVQvrtqH9e",
+	"Xr4m5gZjpUACM+CKLMUiiUhMb4DENCI0sfh7ItIZVb2B5vJHR7ko0kw/hbQ2NXZw78wswmvwTEooFuYz",
+	"i2M9OfaMFZgJ9Hzb+SSzt4wKxg1Dx+Km9hUNb0Y3dKOMR1sFYcvPgsMXWn5NJKiiu9snplOQyqeFNIaV",
+	"84RpgDYhVCNutIzQKSDNbhcTh9mcnWRQEyRRx0/CEdYMr9+JCyAdLjM0aFN7hPegT19fYSkRaWTP0t2W",
+	"6kBGVQYYNLn5VOfw1mugF7nQnik43Go4LOMeH3M+dUxY5c0bwHe2b8Kn9jYkI6EO0LU98sbddx/0cMqb",
+	"PMdH/3n8qNOCV+bAvLRAUJB9jX8Csi+ti42U8il6A3PDzCrsGKw5TxIhrjF2RBNbnkW3t2r7I2OFDsvp",
+	"JRpBccGN9Mao32bAOKGJhCp9EZPzhK5eWWRWPSmdMe7+PgwKnqPh8MK36dGi8cioF1WDR6N7xgklP7x5",
+	"WTwDXs3h73S46PePnrz/uwI6OiEUfV5mzrlwtpO2fJkklDuzIyjS/uTx40dPPPTJmNqFtpfGQiRADScy",
+	"WFam4PDJo2+O12244gxmM9CyYpqEl4xfb7deW81wp9mpfNbaD0Ecs2umO9yC6eB2zlLwGypn3KiOhVqk",
+	"cELoWAJXA5IFRmWSJaIK9qyvpMU2KJD6eAtSjQXQGZhd6NvL8QmPcUz7x2FFw2ipwt4vwF7WFqIe1DgD",
+	"U5iw28rgpZk/Oq5+T0ucxOP+GqBY3hb2w7OpbGarKMPHZZ6REKZea8fZ62vm0ry2SqUz9e3bfWQ9o4pW",
+	"XQX/tY4CuNW6dcw4RZcN4zc0YdrigNkcHc6G4byGxzOQivFMYZa/1ih+79fOaaqYe2otRtWzM2fhekVj",
+	"biu+PnBU+GbluYPzVdAQwVr43QlcOyuz+25Bkp4Z09SDvWYgpTXz2nwKZcpfpyDRRkDgyJTWOVwogvak",
+	"/hWxa+akRQN17sySE4JPR+h3cchOamXGoqLh2maetvse2uwd55Yz9+RK9uzV29OXZ89+On3zjx++f/7q",
+	"cj2kxEXNJzAbtmzyu+Vq5JZnmWeqog3EjDLu88Yv6UqSkUgZJH5fUNuazkDRiCrarJuafSw55Y1uoZpd",
+	"7Hwj5muK05VR0jg1zbb8JmZz1YOAv3rHdNZ1ZSGook+N1xgPoH0TFBWkYRtJmdS0z1ywn6GjwJrQEIz3",
+	"omnZNvCRVT+d+TcS41OQDc5OtAIgFGn0hQm4xoOEVgdnXcBkxkOL9cd4ozs1IJNEiLTBVTsXknUxvF67",
+	"+7TocKei6zBIIXLGngR6JZE9l/Nfm82o8f/XTo1nQipy1O+TMKb6k/EwZEYjIIKTFKj/gxWdbsoI3qU9",
+	"lUSLd/8Y/i3gd66i0s8OSu05mIWThbUvMZr9jIzh84kqbJnCjiusc+Omxu1769nb2RlEeQJeUm01CA4y",
+	"IBxoClKZmOGSp6NV9jjfW3XGccQMzJWH/YfAY24HyIk1p4H7l5vyMO4gBR0l+clJedTnNE3Yx/pcM+hu",
+	"vndz10sWF7CWYe1cZrPkjqfyUQtva+Gz39Fn1PKxn96h1GW2mpCPPaL93oJmhwcze0KqdBFqy1UPM6Yq",
+	"jL0YUUuI76iEJ8eNKvui6QTZXL60MqOu+PTVEvpFC4f8cPli75uAwC0NlckfqJvlKZVO4dUvdvHvZ3sN",
+	"bhVwyQRvRQWtr3Jv8IKCGGhkk8U6CYF/4v2vKfM6edGf3QDKLfq34RtUWec3ogotkpaZRMKTQasdS9Kp",
+	"zEIdEUcnJVZ4xMfK/u980Xp4sE9G5rYRmkbWUToRKZmkYkZsRAsRPFkZ17/Cn2Z0RcZARBJZce0k55Ab",
+	"XsTkARUzPi2+lyoTBeaxojR8+zesGs537dWWTYSBbF4rrIq6bQ5CgWdzBgtKWz5jlUbB4T+X3FzKmtOU",
+	"7pZ0k5Jbd4YZ9OYp3DCxkO13dVdXlvLu8jbb6LVpc4DOiVk7YpA5gYNM/vukbKZY1vhRDPYzd/sofKHR",
+	"HupPuYulxVMxvwHMpNT/rOOgDztbm3nB1SXuS6o3r0jdUVpBMRQ87VvpfDqbJ55h/ymWZEb5Kjsw1FTg",
+	"oRdELmTOPNv18wzlHgSxIhOaJFrk4PsxBBUTufCJEyIhgVBBhALLhjGjBwNlWmeEifzxFtln3WG8WfuM",
+	"ZLs0+cp3PgHDMV8y6YF0uTXenXrL3R4B0n3j50ZR23YvTNZnerjuuMKPB1wkIAuvJWHKv186Sh4HUitH",
+	"vgUSvDOoeci/9FsKow2YRd9+oahiUrHQyzDrhI0ZkYxhJQx6IAmbNU3kRkKkdKjbZaG7s7aZpWy7WrI6",
+	"67jqtNUdefoCD7syv7v9zRZyOVM/NceKqiWEYOgWVPg811cIey/AZz9ncNL33DXjFZ6raXiTQ1FS9XyR",
+	"JBqBuXByw3FXwXpXUkK3IhPzIxqsghlNEo38DZ0Bnt2itSXnkDQFaGrjwP++hKbTjV83N0cd63eHDZYx",
+	"XGvipljXTaLEfDNVspkiNKyQf0vO2z0PmxtyfDusYODVVQJ37mBiYP0JUXBbPiJy5nEigYzRqKhHhlw3",
+	"WCNN0t5eabRRKlOiX+/9NCaVmKZ0VhcbY4xS2yBu0ES1ebaIXvH0hiabgv9C4FZ31y4+8t2q4WhYGSra",
+	"FdjCmDs/C95Bz7ppKnymfdSNt0Z+n3GpaJI0HP1qC5GG3uA1MSNKECqv0YKmYQjSH2gdwUz4o1xyOOfJ",
+	"NKMzyLY33mjVqwbSLIxR4RYiTIQGRzQNY5sR0nnFGp0W81TcsMjnqP7RhVxJNuV7jJPxQinBSUiTxOia",
+	"zKviXuKdGf34GfdGBqInZg5CS7WQchyJME4ceq9OZjXgQc95NkA20z4GeF04r6ku/mzG/DsjEdOOB2i/",
+	"X/CAptEbQhC4L/NOhzkwLx6CVtAEKYf6IvsLnmVGYb2QUlC02SAEfaZ67QSH80lv8G7DgOJucdM2OeYq",
+	"/xT3hq2PWNv8teW4kdZD2MKtn8CN2nC22pD1YdDEQbksCAEZ0nkTQnF81eTI2/J88nc8Gyx9km9vFDF5",
+	"dQJvaahGAxst7dyhJmCZWFPChK+ekBFVLzX+HA3KHlZtgZyQkfWQmJdhmrHxRJs1Ksaq4KAaLpv3ZdZL",
+	"5IXOb+BGXH9IpOCOIu/8wRre+RZJyUlIOU1W+J0mL8nky0Qz5g/XKcTjeoS7iZtszajyq/NyvGTXHVZI",
+	"CAd5cGesgaasqqWHxc4QzCI7aQMl/aLBoSeW3K+zBUEamiy+pmDWgmeESvLDm5elVMksJD+kXHAW0kRL",
+	"+5lf3WcBvzUXaLoai2hljiAkQLP7ZTGPtlu2G5P12VHVuvhjD+6hZK7N52uAuSRjwApJTKFdpxdnbmxr",
+	"ocA/0X6xVA7QNEto+CCbtmyFLHX5JwVFZi5NkW9TlYod+E401p8rlHi5ewBtYTuusyHLI3g/A8NxC8LB",
+	"JvujW6PnTlkGKWDKqJEX4MSF+9n8YR7xShCQ8gPtApKKxJ+U00UCodfcKBGTuIhAWG9ivqGtATPK/CZg",
+	"W8i2hw5p5oQAj6SLnUioAukXKyzy1c6k48TAwiwK0wi1EwzopMSEADe8MIELCIX1M9XdI4ngU3yFodMq",
+	"1wVfyPqxQ8P2ZxWj0G+eGeuMSVK8vdEr5kPS1TUNCOXk9PUZwVBoi6X/9eOlswO9ZtX6lOmrTaLjGlJo",
+	"z4vJs0DDOI+ixSMWWxyQqROC8dYDwoW1iskKusf0oM73ORbq0frr48waDKaSNugOG6/LqbhZGL01NnNx",
+	"bMb1Sq1CoJ9bNzzNxteMF1N0ZEz060xlFr2MpjSLO0RAcW9KsmBsuy3J4pdfLr+lLsE+gbpPFlN/tlXq",
+	"Sbs7nwOXVsBosW/yZcapWEotFrTWVbH16+UgiIR6Hy54BFhiq7QrJaQ3XsdDVdckOO2aqtaUoQs25ecL",
+	"tR12RqMAqW/AP5m8cuS7vabnIUncTMgG50cztU3BzNwbZvRjNsF2QDIVIAkXS5Oj6QTPF5KIpZFce2Kh",
+	"sjKhNj1vkfp9YfYjZYtj292iFUxHgV1dUDeIiZHwL2bB79kxSbDVVdqQTHo6LmQsYNlhxiOx1EhezIF3",
+	"YM68xlBj9uHFYjoF6fdh5RUoPGHWElLVeFxUPygKyPuFUBDl3vXZQioyhlad58ScOxawdbLcAelSpFHR",
+	"oPMe+nhZ9VSaws/rJ9EKbpshZL+7fSYbzt+98VVaZOYR06VgqsCFP5hf+wH57Zdfu2EQmdGyAcTOOaF7",
+	"wvNvv/xK8BLJDnKX2tAZmYkakRTmCbU1qTbdi5UM6OJH+RagId+sDJUbkHTUcOywzmAv49+6q5dK9YNs",
+	"wMeXAvfKjPGFgk3KrNgCy+1+gDmmCTbp6FQq8k2R8UzN6ZFIk59GDWUA0APUXHVFX26axm3TJWtArpYB",
+	"WTEOTAE0FC90ZaQPGcOUcYM4i/Ug8yRSylebHXtIpe3BLnmKF3hnJ8PdLlgBG5phSsZeI99va44bXuq8",
+	"Mjb50geX7flcg2aeURXGpTjjTaWBpdQN1TgTF25xMs9fqNgNmvW4WRGGG271Kowf0AXy2ebjf2hyfG68",
+	"1OWCvWhS9JdYks7gjNpazegtm+npPTo8/vr4m0dPjr/GbzI/Hra5xTZNy3cU+xb8LU2YXq1PVEIHkQfz",
+	"zmw9hIsZRmuqsoOANlxogw7PiOzJPdDUX7qvaNqjmP7tl19HHa18/Dgk17w+IyZWal6A1j43g4XyX0gH",
+	"rm1W13hFDuhCxQf2HDcrexcKcc0gr3v300//FFLtYfJnPjKds3/DyhSiQ6PVH9xKxFibYhrdrQbkaSIW",
+	"kQ16ZTyTJkTwELSt81pINU3h4n9eBtYSpOME9gmmVZpITptMO+TAbyDRgnafPDneGzMXZCPJl+aoU2r8",
+	"NZsxJb8iYSokFmIwPGprlCYsBMt09ltP5zSMYe9ov2+NQjPFcnBwsFwu9yle3hfp9MA+Kw9enj19/uri",
+	"OT6DR1gq0W86t9OV7dfeITro58DpnPUGvUf7/f1HFhIj6xzcHB4UC7Dp32xZsawS21nUG/Q0PD0t3hiU",
+	"+uw0HK3mtxz4Oq00HbF6HitVWOz6XLUZRdfnag1Iuj5YbifQ9alK8cuuj1VqMuvHypvhkChBHvf7ATnE",
+	"BiDrek5oY9qmHeb1Ie0ztjhHs0x3x3KNwlzT1zTqpSvE0Fjq8qpS6vKo399Zmcu8CJyvxCX6GPaNr9tO",
+	"hf91GX0Hrg7nfTH91RzmaAUZCQ7VdB+MZ+AqXRHKSbb19skrgEiS/Axh3yWOaoyi6e5d6VGq+3gAt3Nh",
+	"bG27nethbHnBOkJJguUIMaZdk6JSyhJIiVE8ZHQ37Nmfhr3B3RA7biWgYGgrUQ5dxbphb8Dv70f75HTI",
+	"JyyBLM+AZu9EoCAxud+9xuQHhQu1Ty4L542Zi4ryCI81UBqHMYTXEA05nVLGbSeRw8fECtiy3HqO8/Ag",
+	"uT5rybXZ5r7d41F9g2eSKcuf9FTL9QTfqhTobBfb+zI2O5i5Ip+5U/vVs39dnL8qb/mNtnYo529AM7Lx",
+	"pHtDf106/ZNj8m/23X5tJ5gXvBYJC1dvmciiYG0Vj+9EtKpM+t8O/rbFHJdLz9/Xlva4TvpT47L6gFWw",
+	"oLg3eHdVFrmQZo5lSVKcAuNsMmEy+K3EPU7mODtEKjGfQ7RPnrpUIiwZpX93RRjsOjkMnK1Unmvnlbu1",
+	"Ql0DomIhgYwhwUrWNIw1WRM2XaQQ2TjM8Sqr/h+QEdyq/eGi338U6h/wXzAyZ7+cZFFeQ66F5iiiitq7",
+	"Negr3W1Sl5wRMKerRNDoxNAQU0ko4TClCiKilho5u9qrIz3uX/5uGjnsD/lbUzhRTFB1VDs4YE+ykaLT",
+	"UYDnCtaFayKRvgpIxCYTSBG2c5Dmsr4vFkm0P+R6W00XLMJq3wafMz5F+jw5Bnqo9yOfItAA9rlLJ9xM",
+	"AZQrpHcQcrUmIx2eqRbt7zbMFk/VSvJ3HGmLx6q9q7qNtMVT5aYe3YbZ+JlqO5Zuw2zxVKlNQUd22/CR",
+	"elOPjlywzXMeQ2X9SJs/tDGE2QK9+JrJdn9u8wFrzQW6rG2tY8kfwTSsHFeUnNDYR2VUSy4f2QLreGZY",
+	"qrBmoFfbx/y+Fmee3t9scZIz5UKJML4FjSCpmFaN9AZQO98q8/WmU8IOQKxxXleQagHvWHhzZcpONSSg",
+	"OVg1ExEQJkmoEQ7mSusFGoWwJ+cQWifVyOZR5QnVeL4FEaPYbmTIR8V5DhOxiAwV/1vP+Yh8mddJ+Qr5",
+	"pOH2PUwHcA/hH1+dDDm3vSeZJMeHj/eJg9GH5Hv2nWYwjBPVc3/0+IkLiSan5Oj2lsyAYgiJhZPjVFzb",
+	"4rQqhiG3RQE1Z9LwWv6dJokPmdisgQyc7BaQ339ENq6mbjTaWNi5Ok/XwMnSC/CFxuTo7DbhfsaWz0qz",
+	"awwahjB3tsFR/+ud0V5J3/BtQyRRs4DJf5JiBo42myVsuw3sYufZucwTW8iXZlH1hOUsjpvqK1LOb6nt",
+	"zpIxcnCH/79v9O3+Awwy3hgYV7q+doE2pf5HH1/GuoKgfsa0HFkUdmv6LJlaPduvd7eVOgjzQm5eM/LS",
+	"10bIGXIJ0xZUCmSySFG0hYKbE0hJhAmp5cCm8VgsUnliO9ujhLNt5MlYLHhEYrEkE5oOuYphhS/MC/j4",
+	"5JhjI1eF7pNzUw1FvMo+s5C2nHUZC2zrM5RIplOd3lZJYzOtcbmJXJZnnjcly9J8bIQlTRLPcXGd0DzJ",
+	"ulSkrq9R2mG/30iQK+LmxWRtkOywBMn6XSBZRmNSqBq4jkJXXe5TEDgqFOEziDEvQmigIncl+0uB4Eba",
+	"av7PWevDoONWGP2jy0K3L9uEIU6DSQFzW2dnvlFzBEtTFC62y4oPVz74Zh58Mw++mQffzB/PN3PlR3Ou",
+	"Dnkr+H6mb/rMAbgIFag9c2S2k9O38UoBhsikEIJeBXP+m1v/2iwfVfWeUe5alx3ME8r4KA93d0Y3Hi9L",
+	"YYuwjJo+YnRi8olSNmWcJoSZ9k8YR7NnM/X3tLqwRwqFUqH1e8oz4jPEd6FFb2moTF1WnLz15t8AzUTT",
+	"XqN4elhmw+/ymz6SI2L9yWD/0xn3zz8jR8PFJ/ErUPKvi/NXBIMSsXZL7lLI8/zXcFJWU28Do5TixhQS",
+	"iuapz3zEs9amE7qqa8ZlqQxcD7dlFn1qnE2SYXifCtD/ZtunZ928snabHojPYQnpZUz/mBAfaxn5hW1W",
+	"D4xHZrqwWtUueAyHzfuglOIfHlD+A8p/QPkPKP/PivLXRVqa2K+BDbHESEqDIoe9wd1vv/x6fz/KDy9R",
+	"FeFJmNVVtih6pu9O0DNtghpdOSwbvDnkiA1PzDlaYbg1gZuoQIe9AQ+GWfLnsDcY9n775ddhz8RykpZQ",
+	"ziFviOU02Dq/FbiNKhqZCjwmEYFJYgsW7w/504u3A/LmxVNyfPhN356c2fNB/B5NSghJYs7cKJHzFGgk",
+	"YwDXyFfRa1f+S2PSRULdoF+MCONDPkkFN2GmKZh+Xo7EgYmfwhAxfD/DzzB1J4rlssE0qVWur9lYRKuA",
+	"SGGeChOm+WLIJ5QllXhWW54Az0QxiJV0j2HtBo1GJjZyRL7MD/XNsWgob0ZNmMfCd6+ftmejLfO6D9kP",
+	"obzp5N4+n5CnF28xsxwb6QYkhTlQLMoxICONxkYBGeUdCPRfea8c/CvS/zUOdv0vPSb+YpQi/tNKRv1v",
+	"bSBZWOXu1D+Zz3N/uf+bopr41pTa15twNRN/1xRzFzSF1+kXiDkL9T+yGl/4hZgk0rgMoUgWMy5L69A1",
+	"wfBTINJtI29NJvSBZpfPK2b3At/UgFy7RUE84NgHHPuAYx9w7B8ex+a1gb049jkNY1MQGOGLLTJR7iKi",
+	"paat01KOOWAqx0cuksLWmrRd90PKyRiGfM40LDqxLiMD81Ig5udiWw1b6dIc6DaEI7xwXSTWeJMK1Y6L",
+	"0CIDGw5kII7KYMZJAcWY0Pb1cZSuJsl2+r1Mdx52DzSMA3K45iweWyN8+Fl8p/jNc5MLgJ87cGuMqxkL",
+	"jdJjJrFuejMS4oqyChT67H1weSOVBuRinZU2U8JZWztLLrTzbLtimCjRmeDTB9fcA6R5gDQPkOb/O0iT",
+	"NSRqrGnwwnXjaYUIr2mqnMtHa6gPVVu16qS2mU9Wi88ALZrYMKluUGLtQA4hdE77aIUM6zBDB9Dwmanv",
+	"rBlWg/o2/LQzdW31tF85o/oONHimrtmOY0D0Sjwo7wfl/aC8H5T3n1Z5x8VWVV6XRJaqddQnti0TYZws",
+	"Y5EAWXDmBKpiMyA/Y9EV56+Y0rkk4sacS1XbZVASUZP1cfQoIEfHQy5ScvSYxBgOjSc6cjFz4jgb2Uhy",
+	"LDTX4I/Iu2+twRtnp69OC7WFHfWjHy6fjjqobduOagNkkAX327bTzptw1Jx7kPXB8oCDJ+3Y4Ghjf8Kh",
+	"JI8lOexL8qgvyeGMPJ6Rw/6MHD6ekUf6/zF5FJMnMTk8islhRL6OyOH3J4XMwzUzVujltcGsbes5aqLC",
+	"9TL7Qzk9cqZuCvI0nLKzQCO3cW0M1wMIegBBDyDoAQT9KUFQsQS814dhQrYv8qLtm8m+P96kfkxVlk1j",
+	"U+CBvZ5lydGxFMlCgcmY3YmKe5EC/GwLolPXmkJCp0h/W+y8kVlstfZ16PMyq6skBZnQxjoaNst3A8B0",
+	"xmt16/snrqcP8KhLJRLXPTPwBZJkWLMtc/SjslC5oH8TI+VV6XfmTZrRFZEKG9Rjz7CEhmDsH5zBDuxz",
+	"YwsjN2eJuNLJf8BaFbWqz56lwXmcm4QJxqc2pNAcMQdZtsg4SxzB5lGm76J0z+0ma+NpDOE1xiOagsZZ",
+	"uQdCZY1CE9Jvf3Ukta13tdtUU2JaqVXxR1yb0jjeLVPrebX7SoGVDsNYV0fGYin3yfkcOPZY46tK3nKt",
+	"/l+tU13jycNF6c41IvmhlG9H8VvpNfhRC/qec3BdibDPpWuHnUdtY019WyphvDJHR+SUzGgYM2wkT63/",
+	"v3Bnib30e0vVlrzor9DnsE0kbz+ttXFce4NPnNdX6ujYoFoLS7GTEFFTa8u+kJzzZJX1pStUKA4pP3HO",
+	"M71RMSbHt5Q+OXFwV/jz3mzVBIwiLi/4M/y9vOCbIf7SDmkunWIGIkJ/Lp5I2nJdJ1oIdhBAeW+6NpS2",
+	"aUMIj+w4bmpcO0VR/eEMYGeCqX3yQqQI+7FdqtG6CLDy3WtSD6IZ4w37uEnV7n5Jr/5c+/DcdOERmcwV",
+	"aVbUZ63w1MipzifH/W/J6O3zNxdn569+enr+6sXLs6eXLplcihlg6bcwpnyKXYxtUqmqNj1hpjRvVK+5",
+	"XGsLs8u13b2Yb+xi83mJ+VNpUlcJF8vdgG3MtVratZyyG+A72OxO0udtUho3v73lY06pHaIpMBEzlHZj",
+	"iwo9iVReMz4tJBvX+tZi7nEbkjY/DKTpK9lc+BxVskn5ss+caGsJu9aYypiaoCylvrpHbd/Kj4ScKj08",
+	"P/VGqvTk9FUfMK2AhcvXM514dqlAn1s07GkKJFKb+lbqRWrrchmM1c4jrt2sbPZZWOyaNab9qAjZjfJ7",
+	"rXf2lQ37PGH8ehdreqpN41QRGkUpSOkyLm3eVF6Ht1hnzQYdt0FoMqPXUK0NVpWn2Zof3MlkMW2ta1lc",
+	"9oriRdRqe4O681fTmLe8XkUEm7dc+887uvfz0d7XV3dH/fu/epxZV3+GZS6U9EDdh+8lGooh8OECEZLA",
+	"TsqGBVZAUyNuZ+Km0iuhvI55E8FGF8ml697X7q6GW5uwiwmkWWqIbaZn4yhS09JR2qbCMGG3AQmphD3G",
+	"JXDJFLsB02TQZ8+8L1ky1cZ86yMF+CrrIUmwRWNjiUHXwNGTItK1cyRaVmfmqUfrE0kenEvdtl3eM/Oj",
+	"upWynn2y2iSqkG3FUiIhTEHJ9kYydpetcyG5if14qhFH+J3UoqEgsn1I/SLTAEV3sGfmdher+b3WaNRW",
+	"aCdn2bttrTGExbYqqR6cC2N+QiKhvLLYl9a7tCWBenCH/78fmHalzbjojenNaxd+7YGgqR7kZCuO8YUs",
+	"B8OXlakqsNR6bXq49+3Vu/7et1d3/eDwm2aNunv2LMzD78SerXxpu87ursS/huOWH08s+k4BSbc2ElrX",
+	"tmrWEZGdubB8upK3JX13pUV6Zga/u9IraR/PmmDaIypPckTdtY4IELEIKlGnNxFe6Be4H5zJm/9kiS38",
+	"Yhpt3V/d/78AAAD//w==",
 }
 
 // decodeSpec returns the embedded OpenAPI spec as raw JSON bytes,

@@ -18,6 +18,7 @@ import (
 	"oriel/server/auth"
 	"oriel/server/auth/oidc"
 	"oriel/server/fault"
+	"oriel/server/saved"
 )
 
 // opaque is a value of the shape that cookies and states have, always the same for a text.
@@ -229,6 +230,29 @@ func (drawer) Revoke(context.Context, int64, string, auth.WithToken) (*auth.Toke
 	return nil, errTold
 }
 
+// attic has nothing saved and saves nothing.
+type attic struct{}
+
+func (attic) List(context.Context, saved.Caller, int, string) (*saved.Page, error) {
+	return &saved.Page{}, nil
+}
+
+func (attic) Get(context.Context, saved.Caller, int64) (*saved.Search, error) { return nil, errTold }
+
+func (attic) Create(context.Context, saved.Caller, saved.Search, saved.With) (*saved.Search, error) {
+	return nil, errTold
+}
+
+func (attic) Update(context.Context, saved.Caller, int64, int64, saved.Change, saved.With) (*saved.Search, error) {
+	return nil, errTold
+}
+
+func (attic) Delete(context.Context, saved.Caller, int64, int64, saved.With) error { return errTold }
+
+func (attic) Link(context.Context, saved.Caller, string) (*saved.Link, error) { return nil, errTold }
+
+func (attic) Follow(context.Context, string) (*saved.Link, error) { return nil, errTold }
+
 func (b *book) all() []audit.Entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -247,8 +271,9 @@ func startPeople(t *testing.T, change ...func(*Deps)) *people {
 	t.Helper()
 	p := &people{desk: newDesk(), issuer: newIssuer(), book: &book{}}
 	p.edge = start(t, append([]func(*Deps){func(d *Deps) {
-		d.Sessions, d.Provider, d.Audit, d.TokenAdmin = p.desk, p.issuer, p.book, drawer{}
+		d.Sessions, d.Provider, d.Audit, d.TokenAdmin, d.Saved = p.desk, p.issuer, p.book, drawer{}, attic{}
 		d.Config.Name, d.Config.Provider, d.Config.Contact = "Test floor", "Example Login", "it@example.com"
+		d.Config.Facets = []string{"room", "zone"}
 	}}, change...)...)
 	return p
 }

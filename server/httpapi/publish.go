@@ -117,7 +117,7 @@ func published(p *ingest.Published) PublishedEvent {
 }
 
 func extensions(from []cloudevents.Extension) map[string]Extension {
-	types := [...]ExtensionType{cloudevents.String: String, cloudevents.Boolean: Boolean, cloudevents.Integer: Integer}
+	types := [...]ExtensionType{cloudevents.String: ExtensionTypeString, cloudevents.Boolean: ExtensionTypeBoolean, cloudevents.Integer: ExtensionTypeInteger}
 	out := make(map[string]Extension, len(from))
 	for _, x := range from {
 		out[x.Name] = Extension{Type: types[x.Type], Value: x.Value}

@@ -26,6 +26,7 @@ import (
 	"oriel/server/auth"
 	"oriel/server/auth/oidc"
 	"oriel/server/ingest"
+	"oriel/server/saved"
 	"oriel/server/search"
 	"oriel/server/telemetry"
 )
@@ -41,9 +42,10 @@ type Config struct {
 	Version string
 	Topic   string
 
-	Name     string // of this installation; empty: none
-	Provider string // what the sign-in button calls the identity provider
-	Contact  string // whom to ask for a role; empty: nobody is named
+	Name     string   // of this installation; empty: none
+	Facets   []string // names of the facet fields
+	Provider string   // what the sign-in button calls the identity provider
+	Contact  string   // whom to ask for a role; empty: nobody is named
 
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
@@ -64,6 +66,24 @@ type searcher interface {
 	Snapshot(ctx context.Context, params url.Values) (*search.Snapshot, error)
 	List(ctx context.Context, params url.Values) (*search.Page, error)
 	Get(ctx context.Context, name string, params url.Values) (*search.Detail, error)
+	Count(ctx context.Context, params url.Values) (*search.Count, error)
+	Facets(ctx context.Context, params url.Values) (*search.Facets, error)
+	Histogram(ctx context.Context, params url.Values) (*search.Histogram, error)
+	Fields(ctx context.Context, params url.Values) (*search.Fields, error)
+	Suggest(ctx context.Context, params url.Values) (*search.Suggestions, error)
+	Context(ctx context.Context, name string, params url.Values) (*search.Neighbours, error)
+	Export(ctx context.Context, params url.Values) (*search.Export, error)
+}
+
+// savedStore is a *saved.Store.
+type savedStore interface {
+	List(ctx context.Context, c saved.Caller, size int, token string) (*saved.Page, error)
+	Get(ctx context.Context, c saved.Caller, id int64) (*saved.Search, error)
+	Create(ctx context.Context, c saved.Caller, n saved.Search, with saved.With) (*saved.Search, error)
+	Update(ctx context.Context, c saved.Caller, id, version int64, change saved.Change, with saved.With) (*saved.Search, error)
+	Delete(ctx context.Context, c saved.Caller, id, version int64, with saved.With) error
+	Link(ctx context.Context, c saved.Caller, params string) (*saved.Link, error)
+	Follow(ctx context.Context, slug string) (*saved.Link, error)
 }
 
 type verifier interface {
@@ -92,13 +112,14 @@ type readiness interface {
 	Readiness() telemetry.Readiness
 }
 
-// Deps are the parts behind the edge. A nil Publisher, Search, SPA, TokenAdmin or Audit leaves its routes
+// Deps are the parts behind the edge. A nil Publisher, Search, Saved, SPA, TokenAdmin or Audit leaves its routes
 // unserved: a replica without that role answers 404 there. Without Sessions and Provider nobody signs in; a Provider
-// alone verifies JWTs. Sessions need an Audit.
+// alone verifies JWTs. Sessions and Saved need an Audit.
 type Deps struct {
 	Config     Config
 	Publisher  publisher
 	Search     searcher
+	Saved      savedStore
 	SPA        fiber.Handler
 	Tokens     verifier
 	TokenAdmin tokenAdmin

@@ -42,6 +42,7 @@ func (h *handlers) GetInstallation(context.Context, GetInstallationRequestObject
 	cfg := h.s.deps.Config
 	return GetInstallation200JSONResponse{
 		Name: some(cfg.Name), Demo: cfg.Demo, SignIn: h.s.signsIn(), Provider: some(cfg.Provider), Contact: some(cfg.Contact),
+		Facets: append([]string{}, cfg.Facets...),
 	}, nil
 }
 

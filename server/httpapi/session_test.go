@@ -67,11 +67,11 @@ func TestWhoIsAsking(t *testing.T) {
 func TestWhatTheSignInPageShows(t *testing.T) {
 	t.Parallel()
 	r := startPeople(t).do(startPeople(t).request("GET", "/v1/installation", "", "Host", "events.example.com"))
-	if string(r.body) != `{"contact":"it@example.com","demo":false,"name":"Test floor","provider":"Example Login","signIn":true}` {
+	if string(r.body) != `{"contact":"it@example.com","demo":false,"facets":["room","zone"],"name":"Test floor","provider":"Example Login","signIn":true}` {
 		t.Errorf("got %s", r.body)
 	}
 	e := start(t)
-	if r := e.do(e.request("GET", "/v1/installation", "", "Host", "events.example.com")); string(r.body) != `{"demo":false,"signIn":false}` {
+	if r := e.do(e.request("GET", "/v1/installation", "", "Host", "events.example.com")); string(r.body) != `{"demo":false,"facets":[],"signIn":false}` {
 		t.Errorf("without a provider %s", r.body)
 	}
 }

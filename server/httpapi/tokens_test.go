@@ -32,11 +32,19 @@ type office struct {
 
 func startOffice(t *testing.T, change ...func(*Deps)) *office {
 	t.Helper()
+	return officeWith(t, func(*office, *Deps) {}, change...)
+}
+
+// officeWith has more on its database.
+func officeWith(t *testing.T, with func(*office, *Deps), change ...func(*Deps)) *office {
+	t.Helper()
 	o := &office{pool: dbtest.New(t)}
 	o.edge = start(t, append([]func(*Deps){func(d *Deps) {
 		o.tokens = auth.NewTokens(o.pool, slog.New(slog.DiscardHandler), d.Registry)
 		o.log = audit.New(o.pool, d.Registry)
 		d.Tokens, d.TokenAdmin, d.Audit = o.tokens, o.tokens, o.log
+		d.Saved = savedIn(o, d)
+		with(o, d)
 	}}, change...)...)
 	t.Cleanup(o.tokens.Close)
 	o.admin = o.mint("boss", auth.ScopeAdminRead, auth.ScopeAdminWrite)

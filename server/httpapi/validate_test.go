@@ -150,7 +150,7 @@ func TestABodyIsReadOnlyForWhoMay(t *testing.T) {
 		path := pathOf(t, &r)
 		for _, announce := range []string{"Content-Length: 100000000", "Content-Length: 60000", "Transfer-Encoding: chunked"} {
 			// No more follows: an answer can only come before the rest is asked for.
-			answer, _ := p.raw(lines("POST "+path+" HTTP/1.1", "Host: events.example.com", "Content-Type: application/json", "Authorization: Bearer "+nobody, announce, "") + strings.Repeat("{", prefetched))
+			answer, _ := p.raw(lines(r.method+" "+path+" HTTP/1.1", "Host: events.example.com", "Content-Type: application/json", "Authorization: Bearer "+nobody, announce, "") + strings.Repeat("{", prefetched))
 			answer.failure(t, 403, fault.ReasonScopeMissing)
 			if !answer.Close {
 				t.Errorf("%s with %s: the connection stays open", path, announce)

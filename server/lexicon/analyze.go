@@ -79,6 +79,7 @@ func (a *Analyzer) Analyze(in *Input, seen Seen) *Output {
 	a.attributes()
 	if a.out.Over {
 		a.vocabulary.add(uint64(a.hashes.reserved))
+		a.identifier(uint64(a.hashes.reserved))
 	}
 	a.out.Lexemes = a.out.Lexemes[:0]
 	for _, h := range a.vocabulary.keys {

@@ -76,7 +76,7 @@ type Shapes interface {
 // Output is reused by the analyzer: valid until its next call. The strings in it stay valid.
 type Output struct {
 	Lexemes     []int64  // sorted, distinct hashes of the vocabulary, the reserved one included where Over
-	Identifiers []uint64 // sorted, distinct hashes of the identifiers; empty under WithoutIdentifiers
+	Identifiers []uint64 // the same of the identifiers, the reserved one included where Over; empty under WithoutIdentifiers
 	NewTerms    []Term   // vocabulary that Seen did not know; no word is in it twice
 	NewPaths    []Path   // paths or kinds that Seen did not know
 	Shape       uint64   // of the payload; 0 where not all of its paths are listed

@@ -9,34 +9,69 @@ import (
 // array whatever their number, a name bare where it consists of letters, digits, _ - $ and @, else in
 // quotes with \" and \\. items[*].sku, "a b".c, [*] for the elements of a top-level array, and the
 // empty path for the data itself.
+// A question may also name one element, [0], which no index knows: there it is any.
 type step struct {
 	name    []byte
 	element bool
+	index   int // of the element, counted from 1; 0 is any
 }
 
 // parsePath reads a path; besides the canonical spelling it takes quoted names that need no quotes.
 func parsePath(p string) ([]step, error) {
-	var steps []step
-	for i := 0; i < len(p); {
-		switch {
-		case len(p)-i >= 3 && p[i:i+3] == "[*]":
-			steps = append(steps, step{element: true})
-			i += 3
-			continue
-		case len(steps) > 0:
-			if p[i] != '.' {
-				return nil, ErrPath
-			}
-			i++
-		}
-		name, end, ok := stepName(p, i)
-		if !ok {
-			return nil, ErrPath
-		}
-		steps = append(steps, step{name: name})
-		i = end
+	steps, end := scanPath(p)
+	if end != len(p) {
+		return nil, ErrPath
 	}
 	return steps, nil
+}
+
+// scanPath reads the longest path that p begins with, and says where it ends.
+func scanPath(p string) ([]step, int) {
+	var steps []step
+	for i := 0; ; {
+		if i < len(p) && p[i] == '[' {
+			st, end, ok := elementOf(p, i)
+			if !ok {
+				return steps, i
+			}
+			steps, i = append(steps, st), end
+			continue
+		}
+		from := i
+		if len(steps) > 0 {
+			if i == len(p) || p[i] != '.' {
+				return steps, i
+			}
+			from++
+		}
+		name, end, ok := stepName(p, from)
+		if !ok {
+			return steps, i
+		}
+		steps, i = append(steps, step{name: name}), end
+	}
+}
+
+// maxIndex is the most digits of an element's number.
+const maxIndex = 9
+
+// elementOf reads [*], or [n] without leading zeros, at p[i].
+func elementOf(p string, i int) (step, int, bool) {
+	i++
+	if i+1 < len(p) && p[i] == '*' && p[i+1] == ']' {
+		return step{element: true}, i + 2, true
+	}
+	from, n := i, 0
+	for ; i < len(p) && isDigit(p[i]); i++ {
+		if i-from == maxIndex || i > from && n == 0 {
+			return step{}, 0, false
+		}
+		n = n*10 + int(p[i]-'0')
+	}
+	if i == from || i == len(p) || p[i] != ']' {
+		return step{}, 0, false
+	}
+	return step{element: true, index: n + 1}, i + 1, true
 }
 
 func stepName(p string, i int) ([]byte, int, bool) {
@@ -79,6 +114,10 @@ func bare(r rune) bool {
 // appendStep spells one more step of a path.
 func appendStep(path []byte, st step) []byte {
 	if st.element {
+		if st.index > 0 {
+			path = append(path, '[')
+			return append(appendInt(path, st.index-1), ']')
+		}
 		return append(path, "[*]"...)
 	}
 	if len(path) > 0 {

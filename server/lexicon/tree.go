@@ -1,5 +1,7 @@
 package lexicon
 
+import "slices"
+
 // node is a remembered path.
 type node struct {
 	parent int32
@@ -36,8 +38,8 @@ func (t *tree) reset() {
 	t.nodes = []node{{parent: -1, place: cursor{vocab: true, seed: t.root}}}
 	for i, p := range t.picks {
 		steps, err := parsePath(p)
-		if err != nil {
-			continue // a path that no payload can have: always absent
+		if err != nil || slices.ContainsFunc(steps, func(st step) bool { return st.index > 0 }) {
+			continue // a path that no payload can have, or of one element: always absent
 		}
 		at := t.nodes[0].place
 		for _, st := range steps {

@@ -109,7 +109,7 @@ func TestLongPathsAreNotListed(t *testing.T) {
 
 func TestMalformedPaths(t *testing.T) {
 	t.Parallel()
-	for _, path := range []string{".", "a.", ".a", "a..b", "a b", `"a`, `"a\`, `"a"b`, "[0]", "[*]a", "a[*", "*"} {
+	for _, path := range []string{".", "a.", ".a", "a..b", "a b", `"a`, `"a\`, `"a"b`, "[00]", "[-1]", "[1234567890]", "[0", "[]", "[0]a", "[*]a", "a[*", "*"} {
 		if _, err := CompileValue(testKey, path, "x"); err == nil || ListedPath(path) {
 			t.Errorf("%q passes for a path", path)
 		}

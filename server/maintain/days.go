@@ -21,8 +21,22 @@ func (m *Maintainer) makeDays(ctx context.Context) error {
 func (m *Maintainer) dropDays(ctx context.Context) error {
 	oldest := m.now().Add(-m.retention)
 	var errs []error
+	left := false
 	for _, table := range schema.DayTables() {
-		errs = append(errs, m.dropDaysOf(ctx, table, oldest))
+		if left && table != "ledger" {
+			continue // events that are still there are still found and counted
+		}
+		err := m.dropDaysOf(ctx, table, oldest)
+		left = left || table == "event" && err != nil
+		errs = append(errs, err)
+	}
+	if !left {
+		if err := m.queries.DropRollupDays(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("drop the rollups of days that are gone: %w", err))
+		}
+	}
+	if err := m.queries.RemoveEmptyBlockGaps(ctx); err != nil {
+		errs = append(errs, fmt.Errorf("close gaps in the index of identifiers: %w", err))
 	}
 	return errors.Join(errs...)
 }

@@ -110,6 +110,9 @@ func TestDroppingADayGivesWayToALongQueryAndHoldsUpNobodyBehindIt(t *testing.T) 
 	if n := count(t, pool, exists, "ledger_"+old.Format("20060102")); n != 0 {
 		t.Error("what the reader does not read was not dropped")
 	}
+	if n := count(t, pool, exists, "event_block_"+old.Format("20060102")); n != 1 {
+		t.Error("events that are still there have lost their index")
+	}
 	reader()
 	if err := m.dropDays(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,5 +1,5 @@
 // Package maintain keeps the tables in shape: day partitions ahead of need and gone after retention,
-// the GIN pending list, the hour rollups. An advisory lock lets one process work at a time; every job
+// the GIN pending list, the hour rollups, the index of identifiers. An advisory lock lets one process work at a time; every job
 // is safe to be cut off anywhere and to be run twice. What only the owner of the tables may do, it does
 // through functions of the schema. It must not know Kafka or HTTP.
 package maintain
@@ -28,8 +28,10 @@ const (
 	daysEvery   = 10 * time.Minute
 	gcEvery     = time.Minute // one that gave way to a long query comes again
 	ginEvery    = time.Second
-	foldEvery   = 30 * time.Second
+	foldEvery   = 5 * time.Second // searches read the rows that are not folded yet
 	trimEvery   = time.Minute
+	linksEvery  = 6 * time.Hour
+	mergeEvery  = 2 * time.Second
 	daysAhead   = 8
 	daysBack    = 1
 	jobPatience = 5 * time.Minute
@@ -62,6 +64,8 @@ type metrics struct {
 	seconds  *prometheus.HistogramVec
 	failures *prometheus.CounterVec
 	leader   prometheus.Gauge
+	blocks   *prometheus.GaugeVec
+	behind   prometheus.Gauge
 }
 
 // job is one thing that the leader does again and again.
@@ -86,9 +90,15 @@ func New(pool *pgxpool.Pool, retention time.Duration, log *slog.Logger, reg prom
 			leader: prometheus.NewGauge(prometheus.GaugeOpts{
 				Name: "oriel_maintain_leader", Help: "1 in the process that does the maintenance.",
 			}),
+			blocks: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+				Name: "oriel_blocks", Help: "Blocks of the index of identifiers: small as batches wrote them, open to more, or full.",
+			}, []string{"size"}),
+			behind: prometheus.NewGauge(prometheus.GaugeOpts{
+				Name: "oriel_blocks_behind_seconds", Help: "How long a small block has waited to be merged beyond its minute.",
+			}),
 		},
 	}
-	reg.MustRegister(m.metrics.seconds, m.metrics.failures, m.metrics.leader)
+	reg.MustRegister(m.metrics.seconds, m.metrics.failures, m.metrics.leader, m.metrics.blocks, m.metrics.behind)
 	for _, j := range m.jobs() {
 		m.metrics.failures.WithLabelValues(j.name)
 	}
@@ -101,7 +111,9 @@ func (m *Maintainer) jobs() []job {
 		{"retention", gcEvery, m.dropDays},
 		{"pending_list", ginEvery, m.cleanPendingLists},
 		{"fold", foldEvery, m.Fold},
+		{"merge", mergeEvery, m.Merge},
 		{"trim_log", trimEvery, m.trimLog},
+		{"share_links", linksEvery, m.dropLinks},
 	}
 }
 

@@ -116,17 +116,12 @@ func TestHoursHoldTheCommitsThatTheySayTheyHold(t *testing.T) {
 	ctx := t.Context()
 	check := func() {
 		t.Helper()
-		for what, sql := range map[string]string{
-			"severity": `SELECT date_trunc('hour', occurred_at, 'UTC') b, coalesce(severity, 0)::text v, count(*) n, count(*) FILTER (WHERE severity >= 6) e FROM event GROUP BY 1, 2`,
-			"type":     `SELECT date_trunc('hour', occurred_at, 'UTC') b, type v, count(*) n, count(*) FILTER (WHERE severity >= 6) e FROM event GROUP BY 1, 2`,
-			"source":   `SELECT date_trunc('hour', occurred_at, 'UTC') b, source v, count(*) n, count(*) FILTER (WHERE severity >= 6) e FROM event GROUP BY 1, 2`,
-			"tag":      `SELECT date_trunc('hour', occurred_at, 'UTC') b, unnest(tags) v, count(*) n, count(*) FILTER (WHERE severity >= 6) e FROM event GROUP BY 1, 2`,
-			"room":     `SELECT date_trunc('hour', occurred_at, 'UTC') b, substr(f, 6) v, count(*) n, count(*) FILTER (WHERE severity >= 6) e FROM event, unnest(facets) f WHERE f LIKE 'room=%' GROUP BY 1, 2`,
-			"device":   `SELECT now() b, '' v, 0 n, 0 e WHERE false`,
-		} {
-			hours := `SELECT bucket b, value v, n, errors e FROM rollup_hour WHERE dimension = '` + what + `'`
-			if n := count(t, pool, "SELECT count(*) FROM (("+sql+" EXCEPT "+hours+") UNION ALL ("+hours+" EXCEPT "+sql+")) x"); n != 0 {
-				t.Errorf("%s: %d rows differ", what, n)
+		for table, unit := range map[string]string{"rollup_hour": "hour", "rollup_day": "day"} {
+			rows := `SELECT date_trunc('` + unit + `', e.occurred_at, 'UTC') b, d.dimension, d.value, count(*) n, count(*) FILTER (WHERE e.severity >= 6) e
+				FROM event e, event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d GROUP BY 1, 2, 3`
+			held := `SELECT bucket b, dimension, value, n, errors e FROM ` + table
+			if n := count(t, pool, "SELECT count(*) FROM (("+rows+" EXCEPT "+held+") UNION ALL ("+held+" EXCEPT "+rows+")) x"); n != 0 {
+				t.Errorf("%s: %d rows differ", table, n)
 			}
 		}
 	}
@@ -158,6 +153,32 @@ func TestHoursHoldTheCommitsThatTheySayTheyHold(t *testing.T) {
 		t.Fatal(err)
 	}
 	check()
+}
+
+func TestAnEventCountsUnderWhatItHas(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.New(t)
+	exec(t, pool, `INSERT INTO facet_version (version, config, fields, counted) VALUES (2, '', '{area,device,devices,room}', '{area,devices,tag}')`)
+	for values, want := range map[string]string{
+		"NULL, 't', 's', NULL, NULL, 1":                                        "severity:0 source:s type:t",
+		"6::smallint, 't', 's', '{}', '{}', 1":                                 "severity:6 source:s type:t",
+		"1::smallint, 't', 's', '{a,b}', NULL, 1":                              "severity:1 source:s tag: tag:a tag:b type:t",
+		"1::smallint, '', 's', NULL, '{device=x,person=a,room=a,room=b=c}', 1": "person: person:a room: room:a room:b=c severity:1 source:s type:",
+		"1::smallint, 't', 's', '{device=a}', '{device=x,device=y}', 1":        "severity:1 source:s tag: tag:device=a type:t",
+		"1::smallint, 't', 's', NULL, '{area=x,device=y,room=z}', 1":           "room: room:z severity:1 source:s type:t",
+		"1::smallint, 't', 's', '{b}', '{area=x,device=y,devices=z,room=}', 2": "area: area:x devices: devices:z severity:1 source:s tag: tag:b type:t",
+		"1::smallint, 't', 's', NULL, '{area=x,devices=}', 2":                  "area: area:x devices: devices: severity:1 source:s type:t",
+		"1::smallint, 't', 's', NULL, '{room=x}', 3":                           "severity:1 source:s type:t",
+	} {
+		var got string
+		if err := pool.QueryRow(t.Context(), `SELECT string_agg(dimension || ':' || value, ' ' ORDER BY dimension, value)
+			FROM event_dimensions(`+values+`::smallint)`).Scan(&got); err != nil {
+			t.Fatal(err)
+		}
+		if got != want {
+			t.Errorf("%s: %s, want %s", values, got, want)
+		}
+	}
 }
 
 func TestThePendingListOfAWrittenDayIsCleaned(t *testing.T) {

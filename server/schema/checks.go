@@ -120,16 +120,8 @@ SELECT session_user::text, rolname::text, 'may SELECT ' || name || ', which sear
  ORDER BY self, rolname, name LIMIT 1`
 
 // CheckReader refuses a role for reading that could write to any table of ours, could read secrets or cannot
-// read what searches need, and a standby.
+// read what searches need.
 func CheckReader(ctx context.Context, pool *pgxpool.Pool) error {
-	var standby bool
-	if err := pool.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&standby); err != nil {
-		return fmt.Errorf("ask whether the database for reading is a standby: %w", err)
-	}
-	if standby {
-		return errors.New("ORIEL_DATABASE_READ_URL: the server is a standby. Searches on one are not supported yet, as it may be " +
-			"behind what the primary acknowledged: name the primary, with the role that reads")
-	}
 	power, err := powerOf(ctx, pool, writePowers)
 	if err != nil {
 		return fmt.Errorf("read what the database role for reading may do: %w", err)
@@ -155,14 +147,14 @@ func CheckReader(ctx context.Context, pool *pgxpool.Pool) error {
 // lacks refuses a role that was not given what this build needs, such as before the grants of an upgrade.
 func lacks(ctx context.Context, pool *pgxpool.Pool, variable string, of func(rights) string, functions bool) error {
 	var tables, privileges []string
-	calls := []string{}
+	calls := sharedFunctions()
 	for _, r := range grantedTables() {
 		for table := range strings.SplitSeq(r.tables, ", ") {
 			tables, privileges = append(tables, table), append(privileges, of(r))
 		}
 	}
 	if functions {
-		calls = grantedFunctions()
+		calls = append(calls, grantedFunctions()...)
 	}
 	var role, missing string
 	err := pool.QueryRow(ctx, `
@@ -173,8 +165,8 @@ func lacks(ctx context.Context, pool *pgxpool.Pool, variable string, of func(rig
 			UNION ALL
 			SELECT 'EXECUTE on ' || f FROM unnest($3::text[]) f WHERE NOT has_function_privilege(f, 'EXECUTE')
 			UNION ALL
-			SELECT 'TEMPORARY on the database' WHERE $3 <> '{}' AND NOT has_database_privilege(current_database(), 'TEMPORARY')
-		) x ORDER BY what LIMIT 1`, tables, privileges, calls).Scan(&role, &missing)
+			SELECT 'TEMPORARY on the database' WHERE $4 AND NOT has_database_privilege(current_database(), 'TEMPORARY')
+		) x ORDER BY what LIMIT 1`, tables, privileges, calls, functions).Scan(&role, &missing)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return nil

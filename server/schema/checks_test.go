@@ -162,20 +162,6 @@ func TestARoleForReadingThatCouldWriteOrReadSecretsIsRefused(t *testing.T) {
 	}
 }
 
-// A server that only follows another may be behind what was acknowledged. The embedded one writes too little
-// ahead to be followed, so one that says of itself that it follows stands in.
-func TestAStandbyIsRefusedForReading(t *testing.T) {
-	t.Parallel()
-	ctx := bounded(t, time.Minute)
-	g := grant(t)
-	g.spoil(t, "CREATE FUNCTION public.pg_is_in_recovery() RETURNS boolean LANGUAGE sql AS 'SELECT true'")
-	g.spoil(t, "ALTER ROLE READ SET search_path = public, pg_catalog")
-	err := schema.CheckReader(ctx, dbtest.Open(t, g.readURL))
-	if err == nil || !strings.Contains(err.Error(), "standby") || !strings.Contains(err.Error(), "name the primary") {
-		t.Errorf("a standby: %v", err)
-	}
-}
-
 // The way out that errors name must be there.
 func TestTheSectionThatRefusalsNameExists(t *testing.T) {
 	t.Parallel()

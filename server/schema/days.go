@@ -10,7 +10,7 @@ import (
 
 // DayTables are the tables that are partitioned by UTC day.
 func DayTables() []string {
-	return []string{"event", "ledger", "rollup_minute", "rollup_quarter", "rollup_hour"}
+	return []string{"event", "event_block", "ledger", "rollup_minute", "rollup_quarter", "rollup_hour"}
 }
 
 // querier is a connection or a pool. A transaction would keep its locks until its end and must not be

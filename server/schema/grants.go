@@ -19,12 +19,14 @@ func grantedTables() []rights {
 	const all, add, see = "SELECT, INSERT, UPDATE, DELETE", "SELECT, INSERT", "SELECT"
 	return []rights{
 		{"event, dead_letter, log, checkpoint, term, type_path", all, see},
-		{"rollup_minute, rollup_quarter, rollup_hour, rollup_fold", all, see},
+		{"event_block, block_gap, dimension_value, facet_version", all, see},
+		{"rollup_minute, rollup_quarter, rollup_hour, rollup_day, rollup_fold", all, see},
 		{"ledger", add, see},
 		{"outbox, outbox_backoff, outbox_relay", all, see},
 		{"outbox_shard", "SELECT, UPDATE", see}, // there are as many as there are
 		{"ledger_total, lexicon_version, schema_migrations", see, see},
 		{"api_token, session, sign_in", all, ""},
+		{"saved_search, share_link", all, ""},
 		{"audit, consumer_decision", add, ""},
 	}
 }
@@ -32,6 +34,11 @@ func grantedTables() []rights {
 // grantedFunctions do for the write role what only the owner may.
 func grantedFunctions() []string {
 	return []string{"ensure_day(text, date)", "drop_day(text, date)", "clean_pending_list(oid)"}
+}
+
+// sharedFunctions are for whoever reads or writes events. They do nothing that their caller may not.
+func sharedFunctions() []string {
+	return []string{"event_dimensions(smallint, text, text, text[], text[], smallint)"}
 }
 
 // Grants are the statements that give the write and the read role exactly what they need of this build's
@@ -49,18 +56,19 @@ func Grants(database, schema, write, read string) []string {
 		return nil
 	}
 	roles := strings.Join(both, ", ")
-	all, functions := grantedTables(), strings.Join(grantedFunctions(), ", ")
+	all, functions, shared := grantedTables(), strings.Join(grantedFunctions(), ", "), strings.Join(sharedFunctions(), ", ")
 	for _, t := range all {
 		names = append(names, t.tables)
 	}
 	out := []string{
 		"REVOKE CREATE ON SCHEMA " + quote(schema) + " FROM PUBLIC, " + roles,
 		"REVOKE ALL ON " + strings.Join(names, ", ") + " FROM PUBLIC, " + roles,
-		"REVOKE EXECUTE ON FUNCTION day_table(text), " + functions + " FROM PUBLIC, " + roles,
+		"REVOKE EXECUTE ON FUNCTION day_table(text), " + functions + ", " + shared + " FROM PUBLIC, " + roles,
 		// Everybody has it by default, and temporary tables fill the same disk.
 		"REVOKE TEMPORARY ON DATABASE " + quote(database) + " FROM PUBLIC, " + roles,
 		"GRANT CONNECT ON DATABASE " + quote(database) + " TO " + roles,
 		"GRANT USAGE ON SCHEMA " + quote(schema) + " TO " + roles,
+		"GRANT EXECUTE ON FUNCTION " + shared + " TO " + roles,
 	}
 	if write != "" {
 		out = append(out,

@@ -163,9 +163,23 @@ func inserts() []string {
 		insertEvent,
 		`INSERT INTO ledger (consumer, log, partition, commit, from_offset, to_offset, stored, duplicate, dead, skipped, expired, committed_at)
 			VALUES ('store', 1, 0, 1, 0, 1, 1, 0, 0, 0, 0, $1)`,
+		`INSERT INTO event_block (day, log, partition, version, from_commit, through_commit, rows, entries, buckets, base_offset, last_offset, keys, lists, places)
+			VALUES ($1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 1, '', '', '')`,
 		`INSERT INTO rollup_minute (bucket, log, partition, severity, n, errors) VALUES ($1, 1, 0, 0, 1, 0)`,
 		`INSERT INTO rollup_quarter (bucket, log, partition, dimension, value, n, errors) VALUES ($1, 1, 0, 'type', 't', 1, 0)`,
 		`INSERT INTO rollup_hour (bucket, dimension, value, n, errors) VALUES ($1, 'type', 't', 1, 0)`,
+	}
+}
+
+// Searches read some bytes of what may be megabytes.
+func TestPartsOfABlockCanBeReadAlone(t *testing.T) {
+	t.Parallel()
+	ctx := bounded(t, time.Minute)
+	pool := dbtest.New(t)
+	var storage string
+	if err := pool.QueryRow(ctx, `SELECT string_agg(DISTINCT attstorage::text, '') FROM pg_attribute a JOIN pg_inherits i ON i.inhrelid = a.attrelid
+		WHERE i.inhparent = 'event_block'::regclass AND attname IN ('keys', 'lists', 'places')`).Scan(&storage); err != nil || storage != "e" {
+		t.Errorf("the storage of a day's blocks is %q, want e, which is never compressed: %v", storage, err)
 	}
 }
 

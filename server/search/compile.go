@@ -1,9 +1,13 @@
 package search
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"oriel/server/query"
 )
 
 // statement collects the parameters of one SQL statement. Its text is made of fixed pieces and $n
@@ -17,7 +21,7 @@ func (s *statement) param(v any, cast string) string {
 }
 
 // compiled is SQL that holds for every row that the node holds for. exact: and for no other, except
-// rows that carry a reserved lexeme where the node has words. TRUE-ness is what counts: NULL is false.
+// rows that carry a reserved lexeme where words decide. TRUE-ness is what counts: NULL is false.
 type compiled struct {
 	sql   string
 	exact bool
@@ -28,36 +32,30 @@ const always, never = "TRUE", "FALSE"
 // compiler turns nodes into SQL over the columns of event, unqualified.
 type compiler struct {
 	*statement
-	vocabulary *vocabulary
+	facts *facts
 }
 
-func (c compiler) compile(n Node) compiled { return c.node(n, false) }
+func (c compiler) compile(n query.Node) compiled { return c.node(n, false) }
 
 // node compiles n, or where negated its opposite; negation moves down to the leaves.
-func (c compiler) node(n Node, negated bool) compiled {
+func (c compiler) node(n query.Node, negated bool) compiled {
 	switch n := n.(type) {
-	case Not:
+	case query.Not:
 		return c.node(n.Of, !negated)
-	case And:
+	case query.And:
 		return c.all(n, negated, negated)
-	case Or:
+	case query.Or:
 		if sql, ok := c.anyOf(n, negated); ok {
 			return sql
 		}
 		return c.all(n, negated, !negated)
-	case Equal:
-		return compiled{not(n.Field.String()+" = "+c.param(n.Value, "text"), negated), true}
-	case AtLeast:
-		return compiled{not(c.severity(n.Rank), negated), true}
-	case Word:
-		return c.word(n, negated)
 	default:
-		return compiled{always, false}
+		return c.leaf(n, negated)
 	}
 }
 
 // all joins the compiled parts by OR where either, else by AND.
-func (c compiler) all(nodes []Node, negated, either bool) compiled {
+func (c compiler) all(nodes []query.Node, negated, either bool) compiled {
 	out := compiled{exact: true}
 	mark := len(c.args)
 	parts := make([]string, 0, len(nodes))
@@ -90,105 +88,117 @@ func (c compiler) all(nodes []Node, negated, either bool) compiled {
 	return out
 }
 
-// anyOf compiles several values of one field as one array.
-func (c compiler) anyOf(nodes Or, negated bool) (compiled, bool) {
+// anyOf compiles several values of one attribute as one array.
+func (c compiler) anyOf(nodes query.Or, negated bool) (compiled, bool) {
 	if len(nodes) < 2 {
 		return compiled{}, false
 	}
-	values := make([]string, len(nodes))
-	var field Field
+	values := make([]string, 0, len(nodes))
+	var field query.Field
 	for i, n := range nodes {
-		e, ok := n.(Equal)
-		if !ok || i > 0 && e.Field != field {
+		e, ok := n.(query.Equal)
+		if !ok || i > 0 && e.Field != field || column(e.Field) == "" || e.Field == idField() || e.Value == "" || !storable(e.Value) {
 			return compiled{}, false
 		}
-		field, values[i] = e.Field, e.Value
+		field, values = e.Field, append(values, e.Value)
 	}
-	return compiled{not(field.String()+" = ANY ("+c.param(values, "text[]")+")", negated), true}, true
+	return compiled{not(column(field)+" = ANY ("+c.param(values, "text[]")+")", negated), true}, true
 }
 
-// severity spells the partial index's own condition out where it is implied: the planner cannot see
-// through a parameter.
-func (c compiler) severity(rank int16) string {
-	sql := "severity >= " + c.param(rank, "smallint")
-	if rank >= errorRank {
-		return "(severity >= 6 AND " + sql + ")"
+// leaf is what the columns tell of a condition, and what the lexicon adds to that: a superset that the
+// inverted index answers.
+func (c compiler) leaf(n query.Node, negated bool) compiled {
+	t := c.facts.terms[n]
+	sql, exact := c.column(n, negated)
+	if sql == never || exact && negated {
+		return compiled{not(sql, negated), exact}
 	}
-	return sql
-}
-
-// word is a superset wherever the lexemes do not decide: verification tells.
-func (c compiler) word(w Word, negated bool) compiled {
-	t := c.vocabulary.words[w.Text]
 	if negated {
-		if !t.exact {
-			return compiled{always, false}
-		}
-		// A row over the bound carries few of its words: its absence proves nothing.
-		parts := make([]string, 0, len(t.groups)+1)
-		for _, g := range t.groups {
-			parts = append(parts, not(c.carries(g), true))
-		}
-		parts = append(parts, c.carries(c.vocabulary.reserved))
-		return compiled{"(" + strings.Join(parts, " OR ") + ")", true}
+		return c.absent(t)
 	}
-	if len(t.groups) == 0 {
+	parts := []string{sql}
+	for _, cl := range t.clauses {
+		if len(cl.keys) == 0 {
+			parts = append(parts, c.carries(cl.lexemes, c.facts.reserved))
+		}
+	}
+	if t.narrow {
+		parts = append(parts, "type = ANY ("+c.param(t.types, "text[]")+")")
+	}
+	return compiled{join(parts...), exact || t.exact}
+}
+
+// absent is the opposite of words. A row over the bound carries few of its words: its absence proves
+// nothing.
+func (c compiler) absent(t term) compiled {
+	if !t.exact {
 		return compiled{always, false}
 	}
-	parts := make([]string, len(t.groups))
-	for i, g := range t.groups {
-		parts[i] = c.carries(append(g[:len(g):len(g)], c.vocabulary.reserved...))
+	parts := make([]string, 0, len(t.clauses)+1)
+	for _, cl := range t.clauses {
+		parts = append(parts, not(c.carries(cl.lexemes), true))
 	}
-	sql := strings.Join(parts, " AND ")
-	if len(parts) > 1 {
-		sql = "(" + sql + ")"
-	}
-	return compiled{sql, t.exact}
+	parts = append(parts, c.carries(c.facts.reserved))
+	return compiled{"(" + strings.Join(parts, " OR ") + ")", true}
 }
 
-func (c compiler) carries(hashes []int64) string {
-	return "lexemes && " + c.param(hashes, "bigint[]")
+func (c compiler) carries(hashes ...[]int64) string {
+	return "lexemes && " + c.param(slices.Concat(hashes...), "bigint[]")
 }
 
-// drivable says whether the inverted index bounds the rows of n by itself.
-func (c compiler) drivable(n Node) bool {
-	switch n := n.(type) {
-	case Word:
-		return len(c.vocabulary.words[n.Text].groups) > 0
-	case And:
-		return slices.ContainsFunc(n, c.drivable)
-	case Or:
-		return len(n) > 0 && !slices.ContainsFunc(n, func(child Node) bool { return !c.drivable(child) })
+// join makes one condition of several; what holds always is left out.
+func join(parts ...string) string {
+	parts = slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return p == always })
+	switch len(parts) {
+	case 0:
+		return always
+	case 1:
+		return parts[0]
 	default:
-		return false
+		return "(" + strings.Join(parts, " AND ") + ")"
 	}
-}
-
-// driver is the part of a drivable n that the inverted index answers: a superset of n.
-func (c compiler) driver(n Node) string {
-	var nodes []Node
-	operator := " AND "
-	switch n := n.(type) {
-	case And:
-		nodes = n
-	case Or:
-		nodes, operator = n, " OR "
-	default:
-		return c.node(n, false).sql
-	}
-	var parts []string
-	for _, child := range nodes {
-		if c.drivable(child) {
-			parts = append(parts, c.driver(child))
-		}
-	}
-	return "(" + strings.Join(parts, operator) + ")"
 }
 
 // not negates such that NULL, the absent field, becomes true.
 func not(sql string, negated bool) string {
-	if !negated {
+	switch {
+	case !negated:
 		return sql
+	case sql == never:
+		return always
+	case sql == always:
+		return never
+	default:
+		return "(" + sql + ") IS NOT TRUE"
 	}
-	return "(" + sql + ") IS NOT TRUE"
+}
+
+// condition is a filter in a view as SQL over the columns of event, for statements that count rows: of the
+// vectors and the conditions, not of the window (statement.span).
+type condition struct {
+	sql   func(*statement) string
+	exact bool // sql holds for the rows of the set and for no other
+}
+
+// condition compiles a filter for statements that count. It asks for rows over the lexicon's bound, of which
+// SQL knows no words: where the window has some, words are not exact.
+func (s *Service) condition(ctx context.Context, ses *session, where query.And, v *view) (condition, error) {
+	f, err := s.loadFacts(ctx, ses.prepared(), where)
+	if err != nil {
+		return condition{}, err
+	}
+	out := condition{
+		sql:   func(st *statement) string { return join(st.snapshot(v), compiler{st, f}.compile(where).sql) },
+		exact: compiler{&statement{}, f}.compile(where).exact,
+	}
+	if out.exact && f.worded() {
+		st := &statement{}
+		over := "SELECT EXISTS (SELECT FROM event WHERE " + st.span(v.window) + " AND " + compiler{st, f}.carries(f.reserved) + ")"
+		var some bool
+		if err := ses.QueryRow(ctx, over, st.args...).Scan(&some); err != nil {
+			return condition{}, fmt.Errorf("look for events over the bound: %w", err)
+		}
+		out.exact = !some
+	}
+	return out, nil
 }

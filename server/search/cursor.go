@@ -1,10 +1,13 @@
 package search
 
 import (
+	"cmp"
 	"math"
 	"time"
 
 	"github.com/zeebo/xxh3"
+
+	"oriel/server/query"
 )
 
 // key is the total order of rows: a search lists by it, descending.
@@ -57,6 +60,19 @@ func (s *statement) beyond(c cut, backward bool) string {
 	}
 }
 
+// beyond says whether a key lies below the cut, or above it.
+func (c cut) beyond(k key, backward bool) bool {
+	order := k.compare(c.key)
+	if order == 0 {
+		return backward != c.above
+	}
+	return backward == (order > 0)
+}
+
+func (k key) compare(o key) int {
+	return cmp.Or(cmp.Compare(k.at, o.at), cmp.Compare(k.log, o.log), cmp.Compare(k.partition, o.partition), cmp.Compare(k.offset, o.offset))
+}
+
 // pageToken continues a search: where, in which direction, and what it is bound to.
 type pageToken struct {
 	backward bool
@@ -66,7 +82,7 @@ type pageToken struct {
 	view     *view
 }
 
-func fingerprint(where And) uint64 { return xxh3.HashString(canonical(where)) }
+func fingerprint(where query.And) uint64 { return xxh3.HashString(query.Canonical(where)) }
 
 func (t pageToken) String() string {
 	w := newToken(kindPage)

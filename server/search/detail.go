@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"math"
 	"net/url"
 	"slices"
 	"time"
@@ -12,45 +13,53 @@ import (
 	"oriel/server/cloudevents"
 	"oriel/server/db"
 	"oriel/server/fault"
+	"oriel/server/query"
 
 	"github.com/jackc/pgx/v5"
 )
+
+const acceptedName = "{source}:{id}, every byte of either outside A-Za-z0-9-._~ percent-encoded"
 
 // MaxOthers is how many other times of one identity an event lists.
 const MaxOthers = 20
 
 // Get finds one event by its escaped name; params are the raw query parameters of GET /v1/events/{event}.
 //
-// With a time it is one look-up in the unique index. Without, the days are asked newest first, each
-// through the index on source or on identity, whichever its statistics make cheaper, until one has it:
-// that costs up to one pass over an index of every day for an identity that does not exist. The other
-// times are looked for in the same way within a budget of their own, and OthersFrom says how far that went.
+// With a time it is one look-up in the unique index. Without, the index of identifiers knows the rows of the
+// identity, and the newest one is the event. The other times are found in the same way within a budget of
+// their own, and OthersFrom says how far that went.
 func (s *Service) Get(ctx context.Context, name string, params url.Values) (*Detail, error) {
 	dec := &decoder{params: params}
 	source, id, ok := cloudevents.ParseName(name)
 	if !ok {
-		dec.invalid("event", name, "{source}:{id}, every byte of either outside A-Za-z0-9-._~ percent-encoded",
-			"The event's name is not written as {source}:{id}, escaped.")
+		dec.invalid("event", name, acceptedName, "The event's name is not written as {source}:{id}, escaped.")
 	}
 	dec.unknown(ofEvent, parametersOfEvent)
-	var at Instant
-	if text := dec.single("time"); text != "" {
-		t, err := cloudevents.ParseTime(text)
-		if err != nil {
-			dec.invalid("time", text, "RFC 3339, as occurredAt of the event", "The parameter time is no time: "+err.Error()+".")
-		}
-		at = instantOf(t)
-	}
-	if len(dec.violations) > 0 {
-		return nil, fault.Many(fault.InvalidArgument, dec.violations)
+	at := dec.time("time")
+	if err := dec.err(); err != nil {
+		return nil, err
 	}
 	var d *Detail
-	err := s.run(ctx, "get", func(ctx context.Context, ses *session) (err error) {
+	err := s.run(ctx, "get", nil, func(ctx context.Context, ses *session) (err error) {
 		l := lookup{s, ses, source, id}
 		d, err = l.find(ctx, at)
 		return err
 	})
 	return d, err
+}
+
+// time reads an instant that an event may have occurred at.
+func (d *decoder) time(name string) query.Instant {
+	text := d.single(name)
+	if text == "" {
+		return query.Instant{}
+	}
+	t, err := cloudevents.ParseTime(text)
+	if err != nil {
+		d.invalid(name, text, "RFC 3339, as occurredAt of the event", "The parameter "+name+" is no time: "+err.Error()+".")
+		return query.Instant{}
+	}
+	return query.InstantOf(t)
 }
 
 // lookup is the search for one identity.
@@ -60,67 +69,64 @@ type lookup struct {
 	source, id string
 }
 
-func (l *lookup) find(ctx context.Context, at Instant) (*Detail, error) {
+func (l *lookup) find(ctx context.Context, at query.Instant) (*Detail, error) {
 	var event *db.Event
+	var err error
 	if at.Given {
-		e, err := l.at(ctx, at.Time())
-		if err != nil {
+		if event, err = l.at(ctx, at.Time()); err != nil {
 			return nil, err
 		}
-		event = e
 	}
-	days, err := eventDays(ctx, l.ses)
+	times, from, err := l.times(ctx, event != nil)
 	if err != nil {
 		return nil, err
 	}
-	slices.Reverse(days)
-	deadline := time.Now().Add(l.limits.others)
-	var others []time.Time
-	var from time.Time
-	for _, day := range days {
-		if event != nil && time.Now().After(deadline) {
-			from = day.Add(oneDay)
-			break
+	if event == nil {
+		if len(times) == 0 {
+			return nil, l.missing()
 		}
-		times, err := l.times(ctx, day, event != nil, deadline)
-		if err != nil {
-			if event != nil && cancelled(err) {
-				from = day.Add(oneDay)
-				break
-			}
+		if event, err = l.at(ctx, times[0]); err != nil {
 			return nil, err
 		}
-		for _, t := range times {
-			if event == nil {
-				if event, err = l.at(ctx, t); err != nil {
-					return nil, err
-				}
-				deadline = time.Now().Add(l.limits.others)
-			}
-			if !t.Equal(event.OccurredAt) {
-				others = append(others, t.UTC())
-			}
-		}
-		if len(others) >= MaxOthers {
-			others = others[:MaxOthers]
-			break
-		}
-	}
-	if event == nil {
-		return nil, l.missing()
 	}
 	d := detailOf(event)
-	d.Others, d.OthersFrom = others, from
-	if !from.IsZero() {
-		if err := l.ses.restart(ctx, l.limits.statement); err != nil {
-			return nil, err
-		}
-	}
+	times = slices.DeleteFunc(times, func(t time.Time) bool { return t.Equal(event.OccurredAt) })
+	d.Others, d.OthersFrom = times[:min(len(times), MaxOthers)], from
 	if err := l.topics.load(ctx, l.ses, []*row{{key: key{log: event.Log}}}); err != nil {
 		return nil, err
 	}
 	d.Position.Topic = l.topics.get()[event.Log]
 	return d, nil
+}
+
+// times is when the identity occurred, the newest first, one more than are listed at most. Where the event is
+// found already, the search for others ends with its budget, and from says how far it went.
+func (l *lookup) times(ctx context.Context, found bool) (times []time.Time, from time.Time, err error) {
+	v, err := l.freeze(ctx, l.ses, query.Filter{From: query.Bound{At: query.Instant{Micros: minMicros, Given: true}}})
+	if err != nil {
+		return nil, from, err
+	}
+	attribute := func(name, value string) query.Node {
+		return query.Equal{Field: query.Field{Kind: query.Attribute, Name: name}, Value: value, Text: true}
+	}
+	p := scan{
+		Service: l.Service, limits: l.limits, ses: l.ses, view: v, most: MaxOthers + 1, brief: true,
+		where: query.And{attribute("source", l.source), attribute("id", l.id)},
+	}
+	p.limits.budget, p.limits.walk = l.limits.others, math.MaxInt
+	if !found {
+		p.limits.budget = l.limits.statement
+	}
+	if err := p.run(ctx); err != nil {
+		return nil, from, err
+	}
+	for _, r := range p.found {
+		times = append(times, time.UnixMicro(r.key.at).UTC())
+	}
+	if p.stopped {
+		from = time.UnixMicro(p.at.from()).UTC()
+	}
+	return times, from, nil
 }
 
 func (l *lookup) at(ctx context.Context, t time.Time) (*db.Event, error) {
@@ -132,24 +138,6 @@ func (l *lookup) at(ctx context.Context, t time.Time) (*db.Event, error) {
 		return nil, fmt.Errorf("read event: %w", err)
 	}
 	return &e, nil
-}
-
-// times asks one day; where the event is found already, no longer than what is left of the budget.
-func (l *lookup) times(ctx context.Context, day time.Time, found bool, deadline time.Time) ([]time.Time, error) {
-	timeout := l.limits.statement
-	if found {
-		timeout = max(time.Until(deadline).Round(50*time.Millisecond), 50*time.Millisecond)
-	}
-	if err := l.ses.within(ctx, timeout); err != nil {
-		return nil, err
-	}
-	times, err := db.New(l.ses).EventTimes(ctx, db.EventTimesParams{
-		DayFrom: day, DayUntil: day.Add(oneDay), Source: l.source, ID: l.id, Most: MaxOthers + 1,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("look for event: %w", err)
-	}
-	return times, nil
 }
 
 func (l *lookup) missing() error {

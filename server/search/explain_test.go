@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+
+	"oriel/server/db"
 )
 
 // plan is what EXPLAIN says.
@@ -16,15 +18,20 @@ type plan string
 // explain plans a statement as a search does: for the values it carries.
 func (st *store) explain(t *testing.T, sql string, args []any) plan {
 	t.Helper()
-	rows, err := st.pool.Query(context.Background(), "EXPLAIN "+sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	p, err := explainOn(context.Background(), st.pool, sql, args)
 	if err != nil {
 		t.Fatalf("explain: %v", err)
+	}
+	return p
+}
+
+func explainOn(ctx context.Context, q db.DBTX, sql string, args []any) (plan, error) {
+	rows, err := q.Query(ctx, "EXPLAIN "+sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+	if err != nil {
+		return "", err
 	}
 	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		t.Fatalf("explain: %v", err)
-	}
-	return plan(strings.Join(lines, "\n"))
+	return plan(strings.Join(lines, "\n")), err
 }
 
 // parentIndexes is the index on event that each partition's index belongs to.
@@ -59,19 +66,4 @@ func (p plan) partitions() int {
 	days := regexp.MustCompile(`event_(\d{8})`).FindAllString(string(p), -1)
 	slices.Sort(days)
 	return len(slices.Compact(days))
-}
-
-// view is a snapshot's view of now.
-func (st *store) view(params ...string) *view {
-	st.t.Helper()
-	v := values(params...)
-	snap, err := st.svc.Snapshot(context.Background(), values("from", v.Get("from"), "until", v.Get("until")))
-	if err != nil {
-		st.t.Fatal(err)
-	}
-	vw, err := parseSnapshot(snap.Token)
-	if err != nil {
-		st.t.Fatal(err)
-	}
-	return vw
 }

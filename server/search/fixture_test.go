@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"oriel/server/block"
 	"oriel/server/cloudevents"
 	"oriel/server/dbtest"
 	"oriel/server/lexicon"
@@ -33,6 +34,7 @@ type sample struct {
 	subject           string
 	severity          int16
 	contentType       string // "" is application/json, "-" is absent
+	schema            string
 	flags             cloudevents.Flags
 	extensions        []string // name, type, value
 	data              []byte   // nil is absent
@@ -52,17 +54,23 @@ type store struct {
 	analyzer *lexicon.Analyzer
 	offsets  map[progress]int64
 	days     map[time.Time]bool
+	index    index // of the samples at hand
+	bare     bool  // as stored by a build that wrote no blocks
 }
 
 // newStore has log 1, the topic "events", and generous limits: a slow machine must not make a page
 // partial where the test is not about that.
 func newStore(t testing.TB) *store {
 	t.Helper()
-	url := dbtest.NewURL(t)
+	return newStoreOn(t, dbtest.NewURL(t))
+}
+
+func newStoreOn(t testing.TB, url string) *store {
+	t.Helper()
 	pool, reader := dbtest.Open(t, url), dbtest.Open(t, dbtest.ReadURL(t, url))
 	st := &store{
 		t: t, pool: pool, offsets: map[progress]int64{}, days: map[time.Time]bool{},
-		svc: New(reader, 91*24*time.Hour, slog.New(slog.DiscardHandler), prometheus.NewRegistry()),
+		svc: New(reader, Config{Retention: 91 * 24 * time.Hour}, slog.New(slog.DiscardHandler), prometheus.NewRegistry()),
 	}
 	var key []byte
 	if err := pool.QueryRow(context.Background(), `SELECT key FROM lexicon_version WHERE version = 1`).Scan(&key); err != nil {
@@ -72,6 +80,7 @@ func newStore(t testing.TB) *store {
 	st.analyzer = lexicon.New(st.key, nil)
 	st.svc.now = noon
 	st.svc.limits.statement, st.svc.limits.budget, st.svc.limits.others = time.Minute, time.Minute, time.Minute
+	st.svc.limits.counting = time.Minute
 	st.exec(`INSERT INTO log (topic, topic_id) VALUES ('events', gen_random_uuid())`)
 	return st
 }
@@ -87,7 +96,7 @@ func (st *store) day(at time.Time) {
 	st.t.Helper()
 	day := at.UTC().Truncate(oneDay)
 	if !st.days[day] {
-		st.exec(`SELECT ensure_day('event', $1::date)`, day)
+		st.exec(`SELECT ensure_day('event', $1::date), ensure_day('event_block', $1::date)`, day)
 		st.days[day] = true
 	}
 }
@@ -103,6 +112,7 @@ func (st *store) commits(partition int32, commits int64) {
 func (st *store) add(samples ...sample) {
 	st.t.Helper()
 	ctx := context.Background()
+	st.index = index{terms: map[lexicon.Term]bool{}, paths: map[string]map[string]int16{}, blocks: map[blockID][]block.Row{}}
 	rows := make([][]any, 0, len(samples))
 	most := map[int32]int64{}
 	for i := range samples {
@@ -118,9 +128,12 @@ func (st *store) add(samples ...sample) {
 	defer tx.Rollback(ctx) //nolint:errcheck // after a commit there is nothing to roll back
 	if _, err := tx.CopyFrom(ctx, pgx.Identifier{"event"}, []string{
 		"occurred_at", "log", "partition", "offset", "commit", "kafka_time", "digest", "severity", "flags", "source", "id", "type",
-		"subject", "time_text", "datacontenttype", "attributes", "tags", "facets", "lexemes", "trace_id", "record_key", "headers", "data",
+		"subject", "time_text", "datacontenttype", "attributes", "tags", "facets", "lexemes", "trace_id", "record_key", "headers", "data", "dataschema",
 	}, pgx.CopyFromRows(rows)); err != nil {
 		st.t.Fatalf("store samples: %v", err)
+	}
+	if !st.bare {
+		st.index.store(st.t, tx)
 	}
 	for p, c := range most {
 		if _, err := tx.Exec(ctx, `INSERT INTO checkpoint (consumer, log, partition, next_offset, commits) VALUES ('store', 1, $1, 0, $2)
@@ -168,14 +181,15 @@ func (st *store) complete(s *sample) *sample {
 }
 
 func (st *store) row(s *sample) []any {
-	out := st.analyzer.Analyze(s.candidate().input(), nil)
+	out := st.analyzer.Analyze(inputOf(s.candidate()), nil)
 	if out.Invalid {
 		s.flags |= cloudevents.FlagDataInvalid
 	}
+	lexemes := st.indexed(s, out)
 	return []any{
 		s.at.UTC().Truncate(time.Microsecond), s.log, s.partition, s.offset, s.commit, s.at, int64(0), null(s.severity), int16(s.flags), s.source, s.id,
-		s.kind, null(s.subject), s.timeText, null(s.contentType), s.extensions, s.tags, s.facets, st.lexemesOf(s, out), s.traceID,
-		[]byte(s.recordK), s.headers, s.data,
+		s.kind, null(s.subject), s.timeText, null(s.contentType), s.extensions, s.tags, s.facets, lexemes, s.traceID,
+		[]byte(s.recordK), s.headers, s.data, null(s.schema),
 	}
 }
 

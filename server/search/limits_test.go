@@ -127,11 +127,13 @@ func TestAPageOfNewerRowsIsTooOld(t *testing.T) {
 func TestAWalkSaysHowFarItLooked(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)
+	st.bare = true // nothing of the identifiers is known
 	samples := make([]sample, 100)
 	for i := range samples {
 		samples[i] = sample{id: fmt.Sprint(i), at: noon().Add(-time.Duration(i) * time.Minute), data: jsonOf(map[string]any{"ref": fmt.Sprint("ref-", 80000000000+i)})}
 	}
 	st.add(samples...)
+	st.exec(`INSERT INTO block_gap (log, partition, through_commit) VALUES (1, 0, 1)`)
 	st.svc.limits.walk, st.svc.limits.firstChunk = 30, 30
 	p := st.list("q", "80000000077", "pageSize", "10")
 	if len(p.Events) != 0 || p.NextToken == "" || !p.CoveredFrom.Equal(samples[29].at) || !p.CoveredUntil.IsZero() {
@@ -175,7 +177,7 @@ func (st *store) waiting(t *testing.T) (n int) {
 	return n
 }
 
-func (st *store) until(t *testing.T, what string, holds func() bool) {
+func (st *store) until(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	limit := time.After(30 * time.Second)
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -264,7 +266,7 @@ func TestADatabaseThatIsGoneIsNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer pool.Close()
-	svc := New(pool, oneDay, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	svc := New(pool, Config{Retention: oneDay}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())
 	_, err = svc.List(t.Context(), nil)
 	if f := fault.Of(err); reasonOf(err) != fault.ReasonDatabaseUnavailable || f.Kind != fault.Unavailable || f.RetryAfter == 0 {
 		t.Errorf("got %v", err)

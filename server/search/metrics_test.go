@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"oriel/server/query"
 )
 
 func TestEveryLimitOfASearchIsASeries(t *testing.T) {
@@ -26,7 +28,7 @@ func TestEveryLimitOfASearchIsASeries(t *testing.T) {
 	}
 	for limit, want := range map[string]float64{
 		"slots": 8, "walk_rows": 20_000, "walk_seconds": .3, "statement_seconds": 8, "wait_seconds": 2,
-		"query_words": MaxWords, "query_bytes": MaxQuery, "parameter_values": MaxValues,
+		"query_conditions": query.MaxConditions, "query_bytes": query.MaxQuery, "parameter_values": query.MaxValues,
 		"page_size": MaxPageSize, "snapshot_seconds": 3600, "snapshot_newer_rows": 20_000,
 	} {
 		if got[limit] != want {
@@ -34,7 +36,7 @@ func TestEveryLimitOfASearchIsASeries(t *testing.T) {
 		}
 	}
 	// Each field of limits is a series, and the constants are others: a new field needs its own.
-	const constants = 8
+	const constants = 14
 	if fields := reflect.TypeFor[limits]().NumField(); len(got) != fields+constants {
 		t.Errorf("%d series of %d fields and %d constants", len(got), fields, constants)
 	}

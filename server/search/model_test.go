@@ -1,7 +1,9 @@
 package search
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -9,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"oriel/server/cloudevents"
 	"oriel/server/lexicon"
+	"oriel/server/query"
 )
 
 // model is what was stored, to be filtered by the plainest means: a loop and the verifier.
@@ -61,14 +65,28 @@ func (m *model) draw(partition int32) sample {
 	if r.IntN(40) == 0 {
 		words = append(words, "rare")
 	}
-	s.data = jsonOf(map[string]any{"note": strings.Join(words, " "), "n": r.IntN(4)})
+	room := pick(r, "", "kitchen", "Attic 2", "room-80123456789")
+	data := map[string]any{"note": strings.Join(words, " "), "n": r.IntN(4), "tags": words, "room": room}
+	if room != "" {
+		s.facets, s.tags = []string{"room=" + room}, words
+	}
+	if r.IntN(5) == 0 {
+		data["gone"] = pick[any](r, nil, "", true, 1.5e2, map[string]any{"deep": "tea"}, []any{})
+	}
+	s.data = jsonOf(data)
+	if r.IntN(3) == 0 {
+		s.extensions = []string{"zone", "string", pick(r, "north", "zone-80123456789"), "n", "integer", pick(r, "1", "72")}
+	}
+	if r.IntN(4) == 0 {
+		s.traceID = bytes.Repeat([]byte{byte(r.IntN(3))}, 16)
+	}
 	switch r.IntN(12) {
 	case 0:
-		s.contentType, s.data = "text/plain", []byte(strings.Join(words, "\n"))
+		s.contentType, s.data, s.tags, s.facets = "text/plain", []byte(strings.Join(words, "\n")), nil, nil
 	case 1:
-		s.data = []byte(`{"note": "tea`) // malformed: found by its attributes alone
+		s.data, s.tags, s.facets = []byte(`{"note": "tea`), nil, nil // malformed: found by its attributes alone
 	case 2:
-		s.data = nil
+		s.data, s.tags, s.facets = nil, nil, nil
 	case 3:
 		s.over = true
 	}
@@ -77,13 +95,13 @@ func (m *model) draw(partition int32) sample {
 
 // answer is the answer, newest first: what fulfils the condition, lies in the window and was stored when
 // the partitions had come to the commits.
-func (m *model) answer(where Node, w window, commits [3]int64) []string {
-	v := NewVerifier(where)
+func (m *model) answer(where query.Node, w query.Window, commits [3]int64) []string {
+	v := query.NewVerifier(where)
 	var hits []sample
 	for i := range m.stored {
 		s := &m.stored[i]
 		at := s.at.UnixMicro()
-		if s.commit <= commits[s.partition] && at >= w.from.Micros && (!w.until.Given || at < w.until.Micros) && v.Match(s.candidate()) {
+		if s.commit <= commits[s.partition] && at >= w.From.Micros && (!w.Until.Given || at < w.Until.Micros) && v.Match(s.candidate()) {
 			hits = append(hits, *s)
 		}
 	}
@@ -97,17 +115,27 @@ func (m *model) answer(where Node, w window, commits [3]int64) []string {
 	return out
 }
 
-func (s *sample) candidate() *Candidate {
-	return &Candidate{
+func (s *sample) candidate() *query.Candidate {
+	return &query.Candidate{
 		Source: s.source, ID: s.id, Type: s.kind, Subject: s.subject, Severity: s.severity, Flags: s.flags,
-		ContentType: s.contentType, Attributes: s.extensions, TraceID: s.traceID, Data: s.data,
+		ContentType: s.contentType, DataSchema: s.schema, Attributes: s.extensions, Tags: s.tags, Facets: s.facets,
+		TraceID: s.traceID, Data: s.data,
 	}
 }
 
-// lexemesOf is what the store would index.
-func (st *store) lexemesOf(s *sample, out *lexicon.Output) []int64 {
-	if s.over {
-		return []int64{lexicon.Reserved(st.key)}
+// inputOf is the event as the consumer indexes it.
+func inputOf(c *query.Candidate) *lexicon.Input {
+	in := &lexicon.Input{Type: c.Type, Source: c.Source, ID: c.ID, Data: c.Data}
+	in.JSON, in.Text = cloudevents.Claims(c.ContentType, c.Flags)
+	in.Attributes = append(in.Attributes, "type", c.Type, "source", c.Source)
+	if c.Subject != "" {
+		in.Attributes = append(in.Attributes, "subject", c.Subject)
 	}
-	return slices.Clone(out.Lexemes)
+	for i := 0; i+2 < len(c.Attributes); i += 3 {
+		in.Attributes = append(in.Attributes, c.Attributes[i], c.Attributes[i+2])
+	}
+	if len(c.TraceID) > 0 {
+		in.TraceID = hex.EncodeToString(c.TraceID)
+	}
+	return in
 }

@@ -14,47 +14,41 @@ import (
 
 // page is what the pager found, as the caller sees it: newest first, whichever way it went.
 func (p *pager) page() *Page {
-	more := p.full() || p.stopped
-	found := p.found
-	var next cut // where more begins, in the direction that was gone
-	switch {
-	case p.full():
-		found = found[:p.req.PageSize]
-		next = cut{found[len(found)-1].key, p.backward()}
-	case p.stopped:
-		next = *p.at
-	}
+	found, next := p.result()
 	out := &Page{Events: make([]Event, 0, len(found)), Snapshot: p.view.token()}
-	lower, upper := p.view.window.from.Micros, p.view.window.until
-	if p.backward() {
+	from, until := p.covered(p.start)
+	out.CoveredFrom, out.CoveredUntil = from.Time(), until.Time()
+	if p.backward {
 		slices.Reverse(found)
-		lower = max(lower, p.start.from())
-		out.NextToken = p.continued(*p.start, false)
-		if more {
-			upper = Instant{next.until(), true}
-			out.PrevToken = p.continued(next, true)
-		}
+		out.NextToken, out.PrevToken = p.token(p.start, false), p.token(next, true)
 	} else {
-		if p.start != nil {
-			upper = Instant{p.start.until(), true}
-			out.PrevToken = p.continued(*p.start, true)
-		}
-		if more {
-			lower = max(lower, next.from())
-			out.NextToken = p.continued(next, false)
-		}
+		out.NextToken, out.PrevToken = p.token(next, false), p.token(p.start, true)
 	}
-	out.CoveredFrom, out.CoveredUntil = Instant{lower, true}.Time(), upper.Time()
 	for _, r := range found {
 		out.Events = append(out.Events, r.event(p.topics.get()))
 	}
 	return out
 }
 
-func (p *pager) continued(c cut, backward bool) string {
-	return pageToken{
-		backward: backward, walk: p.walked, cut: c, filter: fingerprint(p.req.Filter.Where), view: p.view,
-	}.String()
+// result is the rows that were asked for, and where more may begin, in the direction that was gone; nil where
+// nothing is left.
+func (p *scan) result() (found []*row, next *cut) {
+	switch {
+	case p.full():
+		found = p.found[:p.most]
+		return found, &cut{found[p.most-1].key, p.backward}
+	case p.stopped:
+		return p.found, p.at
+	}
+	return p.found, nil
+}
+
+// token continues from a cut; "" where there is none.
+func (p *scan) token(from *cut, backward bool) string {
+	if from == nil {
+		return ""
+	}
+	return pageToken{backward: backward, walk: p.walked, cut: *from, filter: fingerprint(p.where), view: p.view}.String()
 }
 
 func (r *row) event(topics map[int16]string) Event {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"oriel/server/query"
 )
 
 // genQuery draws parameters that fit the model's events.
@@ -45,6 +47,7 @@ func genQuery() *rapid.Generator[url.Values] {
 func tight(t *rapid.T, l limits) limits {
 	l.probe = rapid.SampledFrom([]int{0, 3, 20, 1000}).Draw(t, "probe")
 	l.dayProbe = rapid.SampledFrom([]int{0, 5, 10_000}).Draw(t, "day probe")
+	l.glance = rapid.SampledFrom([]int{1, 5, 250}).Draw(t, "glance")
 	l.peek = rapid.SampledFrom([]int{1, 7, 2000}).Draw(t, "peek")
 	l.walk = rapid.SampledFrom([]int{7, 50, 20_000}).Draw(t, "walk")
 	l.firstChunk = rapid.SampledFrom([]int{1, 3, 500}).Draw(t, "first chunk")
@@ -67,15 +70,16 @@ func TestPagesConcatenatedAreOneAnswer(t *testing.T) {
 				svc.limits = tight(t, svc.limits)
 				size := rapid.SampledFrom([]int{7, 50, 500}).Draw(t, "page size")
 				params.Set("pageSize", strconv.Itoa(size))
-				req, err := Decode(params)
-				if err != nil {
+				d := &decoder{params: params}
+				f := svc.search(d, "pageSize", "pageToken").filter
+				if err := d.err(); err != nil {
 					t.Fatal(err)
 				}
-				w, err := resolveWindow(req.Filter.From, req.Filter.Until, noon())
+				w, err := query.ResolveWindow(f.From, f.Until, noon())
 				if err != nil {
 					t.Skip("the drawn window is empty")
 				}
-				want := m.answer(req.Filter.Where, w, m.commit)
+				want := m.answer(f.Where, w, m.commit)
 
 				// Forward, while others store.
 				interrupt := rapid.IntRange(0, 3).Draw(t, "store after page")
@@ -129,11 +133,11 @@ func TestPagesConcatenatedAreOneAnswer(t *testing.T) {
 }
 
 // checkPage is what holds for any page.
-func checkPage(t *rapid.T, p *Page, size int, w window) {
+func checkPage(t *rapid.T, p *Page, size int, w query.Window) {
 	if len(p.Events) > size {
 		t.Fatalf("%d events on a page of %d", len(p.Events), size)
 	}
-	if p.CoveredFrom.UnixMicro() < w.from.Micros || w.until.Given && p.CoveredUntil.UnixMicro() > w.until.Micros {
+	if p.CoveredFrom.UnixMicro() < w.From.Micros || w.Until.Given && p.CoveredUntil.UnixMicro() > w.Until.Micros {
 		t.Fatalf("covered %s to %s is outside of the window", p.CoveredFrom, p.CoveredUntil)
 	}
 	for i := range p.Events {

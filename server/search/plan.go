@@ -2,27 +2,34 @@ package search
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
+
+	"oriel/server/query"
 )
 
-// choose is probe and branch: words with few hits are answered by all of them, others by walking in
-// order, and what has no words is left to the planner for as long as the budget lasts.
-func (p *pager) choose(ctx context.Context, drivable bool) error {
-	if p.token != nil && p.token.walk {
+// choose is probe and branch: what an index bounds to few rows is answered by all of them, the rest by
+// walking in order, and what no index of ours bounds is left to the planner for as long as the budget lasts.
+func (p *scan) choose(ctx context.Context) error {
+	if p.walked {
 		return p.walk(ctx, p.view.window)
 	}
-	if drivable {
-		n, err := p.probe(ctx, p.view.window, p.limits.probe)
+	r := p.facts.routeOf(p.where)
+	if r.keyed() {
+		return p.keyed(ctx, r)
+	}
+	if p.view.arrivedOnly {
+		places, few, err := p.arrivals(ctx, p.limits.probe)
 		if err != nil {
 			return err
 		}
-		if n > p.limits.probe {
-			return p.dense(ctx)
+		if few {
+			p.ses.plan = planCandidates
+			return p.visit(ctx, places)
 		}
-		p.ses.plan = planCandidates
-		return p.candidates(ctx, n, p.view.window)
+	}
+	if r != nil {
+		return p.worded(ctx, r)
 	}
 	done, err := p.attempt(ctx)
 	if err != nil || done {
@@ -34,133 +41,197 @@ func (p *pager) choose(ctx context.Context, drivable bool) error {
 
 // attempt leaves the plan to the planner for as long as the budget lasts; done is false where that was
 // not enough. What was found until then is kept: rows come in order.
-func (p *pager) attempt(ctx context.Context) (done bool, err error) {
+func (p *scan) attempt(ctx context.Context) (done bool, err error) {
 	p.ses.plan = planOrdered
-	if err := p.ses.within(ctx, p.limits.budget); err != nil {
-		return false, err
-	}
-	if err = p.drain(ctx, p.view.window, fromPlanner); err == nil {
-		return true, p.ses.within(ctx, p.limits.statement)
+	err = p.ses.try(ctx, p.limits.budget, p.limits.statement, func() error { return p.drain(ctx, p.view.window, fromPlanner) })
+	if err == nil {
+		return true, nil
 	}
 	if !cancelled(err) {
 		return false, err
 	}
-	p.deadline = time.Now().Add(p.limits.budget)
-	return false, p.ses.restart(ctx, p.limits.statement)
+	p.deadline = time.Now().Add(p.limits.budget / 3)
+	return false, nil
 }
 
-// probe counts the hits of the words as far as one above most. A count that takes too long is above.
-func (p *pager) probe(ctx context.Context, w window, most int) (n int, err error) {
-	if err := p.ses.within(ctx, p.limits.probing); err != nil {
-		return 0, err
-	}
-	sql, args := compileProbe(p.req.Filter.Where, p.view, w, most+1, p.vocabulary)
-	if err := p.ses.QueryRow(ctx, sql, args...).Scan(&n); err != nil {
-		if !cancelled(err) {
-			return 0, fmt.Errorf("probe words: %w", err)
-		}
-		return most + 1, p.ses.restart(ctx, p.limits.statement)
-	}
-	return n, p.ses.within(ctx, p.limits.statement)
+// probe finds the places of a route that lie in the window and beyond the cut, in order; few says that they
+// are all, no more than most.
+func (p *scan) probe(ctx context.Context, r route, w query.Window, most int) (places []key, few bool, err error) {
+	sql, args := compileProbe(r, p.view, w, most+1, p.facts)
+	return p.findPlaces(ctx, sql, args, most)
 }
 
-// candidates takes the n hits of the words, which are all there are.
-func (p *pager) candidates(ctx context.Context, n int, w window) error {
-	if n == 0 {
-		return nil
+// inOrder sorts places as the scan goes, and drops those that it has passed.
+func (p *scan) inOrder(places []key) []key {
+	if p.at != nil {
+		places = slices.DeleteFunc(places, func(k key) bool { return !p.at.beyond(k, p.backward) })
 	}
-	return p.drain(ctx, w, fromWords)
+	slices.SortFunc(places, key.compare)
+	places = slices.Compact(places)
+	if !p.backward {
+		slices.Reverse(places)
+	}
+	return places
 }
 
 // walk reads the page index in order, whatever the planner would like better.
-func (p *pager) walk(ctx context.Context, w window) error {
+func (p *scan) walk(ctx context.Context, w query.Window) error {
 	p.ses.plan, p.walked = planWalk, true
 	return p.drain(ctx, w, fromPageIndex)
 }
 
-// dense answers words with many hits: they may be everywhere, or all on one day. The newest rows of the
-// page index answer the first kind; else each day in turn is answered by all its hits where they are
-// few, and by the page index where they are many.
-func (p *pager) dense(ctx context.Context) error {
+// worded answers by words: the newest rows of the page index, where the words are in many of them, else the
+// hits of runs of days.
+func (p *scan) worded(ctx context.Context, r route) error {
 	p.ses.plan = planDense
-	walk := p.limits.walk
-	p.limits.walk = p.limits.peek
-	err := p.drain(ctx, p.view.window, fromPageIndex)
-	p.limits.walk = walk
-	if err != nil || p.full() || !p.stopped {
+	if done, err := p.peek(ctx); done || err != nil {
 		return err
 	}
-	p.stopped = false
-	if selective(p.req.Filter.Where) {
-		if done, err := p.attempt(ctx); err != nil || done {
-			return err
-		}
-		p.ses.plan = planDense
-	}
-	days, err := eventDays(ctx, p.ses)
-	if err != nil {
-		return err
-	}
-	if !p.backward() {
-		slices.Reverse(days)
-	}
-	for _, day := range days {
-		w, ok := p.left(day)
-		if !ok {
-			continue
-		}
-		if time.Now().After(p.deadline) {
-			p.stopped = true
+	p.ses.plan = planCandidates
+	for i, run := range p.ladder(p.view.window) {
+		if i > 0 && p.late() {
 			return nil
 		}
-		n, err := p.probe(ctx, w, p.limits.dayProbe)
-		if err != nil {
+		if err := p.wordedRun(ctx, r, run); err != nil || p.full() || p.stopped {
 			return err
 		}
-		if n > p.limits.dayProbe {
-			err = p.drain(ctx, w, fromPageIndex)
-		} else {
-			err = p.candidates(ctx, n, w)
-		}
-		if err != nil || p.full() || p.stopped {
-			return err
-		}
-		edge := cutBelow(w.from.Micros)
-		if p.backward() {
-			edge = cutBelow(w.until.Micros)
-		}
-		p.at = &edge
 	}
 	return nil
 }
 
-// selective says whether a field beside the words has an index of its own.
-func selective(where And) bool {
-	return slices.ContainsFunc(where, func(n Node) bool {
-		switch n := n.(type) {
-		case Equal:
-			return true
-		case AtLeast:
-			return n.Rank >= errorRank
-		case Or: // of values of one field
-			return len(n) > 0 && selective(And(n[:1]))
-		default:
-			return false
+// peek reads a few rows of the page index, and more where that promises to be enough. done says that nothing
+// else is to be done.
+func (p *scan) peek(ctx context.Context) (done bool, err error) {
+	walk := p.limits.walk
+	defer func() { p.limits.walk = walk }()
+	few := min(p.limits.glance, p.limits.peek, walk)
+	for _, rows := range []int{few, min(p.limits.peek, walk)} {
+		if rows > few && len(p.found)*rows < (p.most+1)*few {
+			return false, nil
 		}
-	})
+		p.limits.walk = rows
+		if err := p.drain(ctx, p.view.window, fromPageIndex); err != nil || p.full() || !p.stopped {
+			return true, err
+		}
+		if time.Now().After(p.deadline) {
+			return true, nil
+		}
+		p.stopped = false
+	}
+	return false, nil
 }
 
-// left is what of a day lies in the window and beyond the cut.
-func (p *pager) left(day time.Time) (window, bool) {
-	w := window{instantOf(day), instantOf(day.Add(oneDay))}
-	w.from.Micros = max(w.from.Micros, p.view.window.from.Micros)
-	if until := p.view.window.until; until.Given {
-		w.until.Micros = min(w.until.Micros, until.Micros)
+// wordedRun answers a run of days by its hits where they are few, else day by day. A day of many hits is answered
+// by the page index, or by the index of another condition where there is one.
+func (p *scan) wordedRun(ctx context.Context, r route, run []query.Window) error {
+	w := whole(run, p.backward)
+	places, few, err := p.probe(ctx, r, w, p.limits.probe)
+	if err != nil {
+		return err
 	}
-	if p.at != nil && p.backward() {
-		w.from.Micros = max(w.from.Micros, p.at.from())
-	} else if p.at != nil {
-		w.until.Micros = min(w.until.Micros, p.at.until())
+	if few {
+		return p.passed(w, p.visit(ctx, places))
 	}
-	return w, w.from.Micros < w.until.Micros
+	p.ses.plan = planDense
+	if len(run) > 1 {
+		for i := range run {
+			if i > 0 && p.late() {
+				return nil
+			}
+			if err := p.wordedRun(ctx, r, run[i:i+1]); err != nil || p.full() || p.stopped {
+				return err
+			}
+		}
+		return nil
+	}
+	if selective(p.where) {
+		err := p.ses.try(ctx, p.limits.budget, p.limits.statement, func() error { return p.drain(ctx, w, fromPlanner) })
+		if err == nil || !cancelled(err) {
+			return err
+		}
+	}
+	if p.limits.dayProbe > p.limits.probe {
+		if places, few, err = p.probe(ctx, r, w, p.limits.dayProbe); err != nil {
+			return err
+		}
+	}
+	if few {
+		return p.passed(w, p.visit(ctx, places))
+	}
+	return p.drain(ctx, w, fromPageIndex)
+}
+
+// late stops a scan whose time is over.
+func (p *scan) late() bool {
+	p.stopped = time.Now().After(p.deadline)
+	return p.stopped
+}
+
+// passed moves the scan to the end of a window that it has gone through.
+func (p *scan) passed(w query.Window, err error) error {
+	if err != nil || p.full() || p.stopped {
+		return err
+	}
+	edge := cutBelow(w.From.Micros)
+	if p.backward {
+		edge = cutBelow(w.Until.Micros)
+	}
+	p.at = &edge
+	return nil
+}
+
+// daysLeft is what of each day with rows lies in a window and beyond the cut, in order.
+func (p *scan) daysLeft(within query.Window) []query.Window {
+	rest := p.rest(within)
+	var out []query.Window
+	for _, day := range p.ses.filled {
+		w := rest
+		w.From.Micros = max(w.From.Micros, day.UnixMicro())
+		if until := day.Add(oneDay).UnixMicro(); !w.Until.Given || w.Until.Micros > until {
+			w.Until = query.Instant{Micros: until, Given: true}
+		}
+		if w.From.Micros < w.Until.Micros {
+			out = append(out, w)
+		}
+	}
+	if !p.backward {
+		slices.Reverse(out)
+	}
+	return out
+}
+
+// ladder is the days left in runs of growing length: most searches end in the first, and statements about few
+// days are planned faster.
+func (p *scan) ladder(within query.Window) [][]query.Window {
+	days := p.daysLeft(within)
+	var out [][]query.Window
+	for size := 1; len(days) > 0; size *= 3 {
+		n := min(size, len(days))
+		out, days = append(out, days[:n]), days[n:]
+	}
+	return out
+}
+
+// whole is the window of a run of days.
+func whole(run []query.Window, backward bool) query.Window {
+	first, last := run[0], run[len(run)-1]
+	if !backward {
+		first, last = last, first
+	}
+	return query.Window{From: first.From, Until: last.Until}
+}
+
+// rest is what of a window lies beyond the cut.
+func (p *scan) rest(w query.Window) query.Window {
+	if p.at == nil {
+		return w
+	}
+	if p.backward {
+		w.From.Micros = max(w.From.Micros, p.at.from())
+		return w
+	}
+	if until := p.at.until(); !w.Until.Given || w.Until.Micros > until {
+		w.Until = query.Instant{Micros: until, Given: true}
+	}
+	return w
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"oriel/server/db"
 	"oriel/server/fault"
 
 	"github.com/jackc/pgx/v5"
@@ -16,24 +17,29 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// session is one search on one connection: a read-only transaction in READ COMMITTED, so that each
-// statement sees what is committed, and the snapshot's vector decides what of it counts.
+// session is one search on one connection: a read-only transaction in REPEATABLE READ, so that all statements
+// see the same rows and the same index of identifiers, which maintenance rewrites meanwhile.
 type session struct {
 	conn     *pgxpool.Conn
-	timeout  time.Duration // of a statement, as the server knows it
+	filled   []time.Time // the days that have rows, oldest first
 	plan     string
 	examined int
+	planning string // how the server plans
+	// uncounted are the facets that rollups lack; nil: not read yet.
+	uncounted []string
 }
 
-// Settings of every search. A filter's cost depends on its values, so a plan made without them may be
-// a thousand times worse: every statement is planned for what it carries.
-const opening = "BEGIN READ ONLY; SET LOCAL plan_cache_mode = force_custom_plan; SET LOCAL jit = off; SET LOCAL statement_timeout = "
+// Settings of every search. The lock, taken before the rows are
+// fixed, keeps days from being dropped: a day that is listed is there to the end.
+const opening = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; " + plansOnce + "; " +
+	"LOCK TABLE ONLY event IN ACCESS SHARE MODE; SET LOCAL jit = off; SET LOCAL statement_timeout = "
 
-// run does f in a session of a free slot. It is where failures become public.
-func (s *Service) run(ctx context.Context, kind string, f func(context.Context, *session) error) error {
+// run does f in a session of a free slot, twice where a standby fails. It is where failures become public. after is
+// what the server must have stored: what the request's tokens have seen.
+func (s *Service) run(ctx context.Context, kind string, after vector, f func(context.Context, *session) error) error {
 	start := time.Now()
 	ses := &session{plan: planNone}
-	err := s.inSession(ctx, ses, f)
+	err := s.inSession(ctx, ses, after, f)
 	if err == nil {
 		s.metrics.answered(kind, ses.plan, time.Since(start), ses.examined)
 		return nil
@@ -47,13 +53,19 @@ func (s *Service) run(ctx context.Context, kind string, f func(context.Context, 
 	return err
 }
 
-func (s *Service) inSession(ctx context.Context, ses *session, f func(context.Context, *session) error) error {
-	conn, free, err := s.acquire(ctx)
+// sessionOf does f on a connection of a pool, whose server must have stored what after says.
+func (s *Service) sessionOf(ctx context.Context, pool *pgxpool.Pool, ses *session, f func(context.Context, *session) error, after ...progress) error {
+	conn, free, err := s.acquire(ctx, pool)
 	if err != nil {
 		return err
 	}
 	defer free()
 	ses.conn = conn
+	if len(after) > 0 {
+		if err := s.catchUp(ctx, ses, after); err != nil {
+			return err
+		}
+	}
 	if err := ses.begin(ctx, s.limits.statement); err != nil {
 		return err
 	}
@@ -64,7 +76,7 @@ func (s *Service) inSession(ctx context.Context, ses *session, f func(context.Co
 }
 
 // acquire waits for a slot, then for a connection, no longer than the limit for both.
-func (s *Service) acquire(ctx context.Context) (*pgxpool.Conn, func(), error) {
+func (s *Service) acquire(ctx context.Context, pool *pgxpool.Pool) (*pgxpool.Conn, func(), error) {
 	s.metrics.waiting.Inc()
 	defer s.metrics.waiting.Dec()
 	wait, cancel := context.WithTimeout(ctx, s.limits.wait)
@@ -74,7 +86,7 @@ func (s *Service) acquire(ctx context.Context) (*pgxpool.Conn, func(), error) {
 	case <-wait.Done():
 		return nil, nil, s.busy(ctx)
 	}
-	conn, err := s.pool.Acquire(wait)
+	conn, err := pool.Acquire(wait)
 	if err != nil {
 		<-s.slots
 		// The pool reports the end of the wait, or why it could not connect in time.
@@ -101,7 +113,7 @@ func (ses *session) begin(ctx context.Context, timeout time.Duration) error {
 	if err := ses.exec(ctx, opening+milliseconds(timeout)); err != nil {
 		return fmt.Errorf("begin: %w", err)
 	}
-	ses.timeout = timeout
+	ses.planning = plansOnce
 	return nil
 }
 
@@ -110,24 +122,27 @@ func (ses *session) exec(ctx context.Context, sql string) error {
 	return ses.conn.Conn().PgConn().Exec(ctx, sql).Close()
 }
 
-// within sets how long the following statements may take.
-func (ses *session) within(ctx context.Context, timeout time.Duration) error {
-	if timeout == ses.timeout {
-		return nil
-	}
-	if err := ses.exec(ctx, "SET LOCAL statement_timeout = "+milliseconds(timeout)); err != nil {
+// try does f with another limit of a statement's time. Where that fails, the transaction is as it was before.
+func (ses *session) try(ctx context.Context, timeout, after time.Duration, f func() error) error {
+	planning := ses.planning
+	if err := ses.exec(ctx, "SAVEPOINT try; SET LOCAL statement_timeout = "+milliseconds(timeout)); err != nil {
 		return fmt.Errorf("set statement timeout: %w", err)
 	}
-	ses.timeout = timeout
-	return nil
-}
-
-// restart begins again after a statement was cancelled.
-func (ses *session) restart(ctx context.Context, timeout time.Duration) error {
-	if err := ses.rollback(ctx); err != nil {
-		return err
+	err := f()
+	if err == nil {
+		if err = ses.exec(ctx, "SET LOCAL statement_timeout = "+milliseconds(after)); err == nil {
+			return nil
+		}
 	}
-	return ses.begin(ctx, timeout)
+	if ctx.Err() != nil {
+		return err // the connection is closed with it
+	}
+	undo := ses.exec(ctx, "ROLLBACK TO try")
+	if cancelled(undo) { // by the very limit that it takes back
+		undo = ses.exec(ctx, "ROLLBACK TO try")
+	}
+	ses.planning = planning
+	return errors.Join(err, undo)
 }
 
 func (ses *session) rollback(ctx context.Context) error {
@@ -140,12 +155,52 @@ func (ses *session) rollback(ctx context.Context) error {
 	return nil
 }
 
+// Query runs a statement that is planned for the values it carries: a filter's cost depends on them, and a plan
+// made without them may be a thousand times worse.
 func (ses *session) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
-	return ses.conn.Query(ctx, sql, args...)
+	if err := ses.plans(ctx, plansOfValues); err != nil {
+		return nil, err
+	}
+	return ses.conn.Query(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
 }
 
+// QueryRow is Query for one row.
 func (ses *session) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
-	return ses.conn.QueryRow(ctx, sql, args...)
+	if err := ses.plans(ctx, plansOfValues); err != nil {
+		return failedRow{err}
+	}
+	return ses.conn.QueryRow(ctx, sql, append([]any{pgx.QueryExecModeCacheDescribe}, args...)...)
+}
+
+type failedRow struct{ err error }
+
+func (r failedRow) Scan(...any) error { return r.err }
+
+// How statements are planned. PostgreSQL plans those without a name for their values, unless it is told otherwise.
+// A plan that is kept may meet days that were empty when it was made: it must use their indexes all the same.
+const (
+	plansOnce     = "SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off"
+	plansOfValues = "SET LOCAL plan_cache_mode = auto; SET LOCAL enable_seqscan = on"
+)
+
+func (ses *session) plans(ctx context.Context, how string) error {
+	if ses.planning == how {
+		return nil
+	}
+	if err := ses.exec(ctx, how); err != nil {
+		return fmt.Errorf("choose how to plan: %w", err)
+	}
+	ses.planning = how
+	return nil
+}
+
+// prepared runs statements whose plan is good for all values: PostgreSQL keeps it.
+func (ses *session) prepared() db.DBTX { return ses.conn }
+
+// once is prepared for statements over all days, of which planning takes longer than what is asked: they are
+// planned once a connection.
+func (ses *session) once(ctx context.Context) (db.DBTX, error) {
+	return ses.conn, ses.plans(ctx, plansOnce)
 }
 
 // Exec completes what generated queries ask of a connection; searches write nothing.

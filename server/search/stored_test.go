@@ -17,6 +17,7 @@ import (
 	"oriel/server/consume"
 	"oriel/server/dbtest"
 	"oriel/server/lexicon"
+	"oriel/server/query"
 )
 
 // What the consumer indexes and what the verifier reads must be the same event, or a word is lost: the
@@ -40,7 +41,7 @@ func TestTheConsumerIndexesWhatTheVerifierReads(t *testing.T) {
 			t.Errorf("stop the consumer: %v", err)
 		}
 	}()
-	st := &store{t: t, pool: pool, svc: New(pool, 91*oneDay, slog.New(slog.DiscardHandler), prometheus.NewRegistry())}
+	st := &store{t: t, pool: pool, svc: New(pool, Config{Retention: 91 * oneDay}, slog.New(slog.DiscardHandler), prometheus.NewRegistry())}
 	st.svc.limits.budget = time.Minute
 	st.until(t, "everything is stored", func() bool { return len(st.list().Events) == len(events) })
 
@@ -48,7 +49,7 @@ func TestTheConsumerIndexesWhatTheVerifierReads(t *testing.T) {
 	if err := pool.QueryRow(t.Context(), `SELECT key FROM lexicon_version WHERE state = 'live'`).Scan(&key); err != nil {
 		t.Fatal(err)
 	}
-	analyzer := lexicon.New(lexicon.Key(key), nil, lexicon.WithoutIdentifiers())
+	analyzer := lexicon.New(lexicon.Key(key), nil)
 	for _, e := range events {
 		d, err := st.svc.Get(t.Context(), cloudevents.EscapeName(e.Source, e.ID), values("time", e.TimeText))
 		if err != nil {
@@ -62,9 +63,9 @@ func TestTheConsumerIndexesWhatTheVerifierReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		voc := &vocabulary{}
-		q := question{where: Equal{FieldType, e.Type}, view: vw, window: vw.window, verify: true, limit: 10}
-		sql, args := q.compile(voc)
+		where := query.Equal{Field: query.Field{Kind: query.Attribute, Name: "type"}, Value: e.Type}
+		q := question{where: where, view: vw, window: vw.window, verify: true, limit: 10}
+		sql, args := q.compile(&facts{})
 		var lexemes []int64
 		if err := pool.QueryRow(t.Context(), `SELECT lexemes FROM event WHERE type = $1`, e.Type).Scan(&lexemes); err != nil {
 			t.Fatal(err)
@@ -73,8 +74,8 @@ func TestTheConsumerIndexesWhatTheVerifierReads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := (&session{conn: conn}).ask(t.Context(), sql, args, func(r *row) bool {
-			out := analyzer.Analyze(r.candidate().input(), nil)
+		n, err := ask(t.Context(), conn, sql, args, func(r *row) bool {
+			out := analyzer.Analyze(inputOf(r.candidate()), nil)
 			if !slices.Equal(out.Lexemes, lexemes) {
 				t.Errorf("%s: the consumer stored %d lexemes, the row has %d", e.ID, len(lexemes), len(out.Lexemes))
 			}

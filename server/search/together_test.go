@@ -1,10 +1,13 @@
 package search
 
 import (
+	"errors"
 	"net/url"
 	"strconv"
 	"strings"
 	"testing"
+
+	"oriel/server/fault"
 )
 
 func TestEverythingWrongWithAnyRequestIsReportedTogether(t *testing.T) {
@@ -44,4 +47,21 @@ func TestEverythingWrongWithAnyRequestIsReportedTogether(t *testing.T) {
 			}
 		})
 	}
+}
+
+// violationsOf are reason and attribute of everything that was wrong.
+func violationsOf(t testing.TB, err error) []string {
+	t.Helper()
+	var f *fault.Error
+	if !errors.As(err, &f) {
+		t.Fatalf("not a public error: %v", err)
+	}
+	out := make([]string, len(f.Violations))
+	for i, v := range f.Violations {
+		out[i] = v.Reason + " " + v.Metadata["attribute"]
+		if v.Metadata["accepted"] == "" && v.Metadata["limit"] == "" {
+			t.Errorf("%s does not say what is accepted", out[i])
+		}
+	}
+	return out
 }

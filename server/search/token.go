@@ -6,13 +6,15 @@ import (
 	"errors"
 	"hash/crc32"
 	"math"
+
+	"oriel/server/query"
 )
 
 // Tokens are opaque: base64url without padding of a kind byte, varints and a checksum, which catches a
 // token that was cut or mistyped. They are not secrets and grant nothing.
 const (
-	kindSnapshot = 0x11 // version 1
-	kindPage     = 0x21 // version 1
+	kindSnapshot = 0x12 // version 2
+	kindPage     = 0x22 // version 2
 )
 
 // The instants that a time parameter can say, in microseconds: years 0000 to 9999, and a day of slack
@@ -31,7 +33,7 @@ func newToken(kind byte) *tokenWriter { return &tokenWriter{[]byte{kind}} }
 func (w *tokenWriter) int(v int64)   { w.b = binary.AppendVarint(w.b, v) }
 func (w *tokenWriter) uint(v uint64) { w.b = binary.AppendUvarint(w.b, v) }
 
-func (w *tokenWriter) instant(i Instant) {
+func (w *tokenWriter) instant(i query.Instant) {
 	if !i.Given {
 		w.uint(0)
 		return
@@ -106,11 +108,11 @@ func (r *tokenReader) count() int64 {
 	return int64(v)
 }
 
-func (r *tokenReader) instant() Instant {
+func (r *tokenReader) instant() query.Instant {
 	if r.bounded(1) == 0 {
-		return Instant{}
+		return query.Instant{}
 	}
-	return Instant{r.micros(), true}
+	return query.Instant{Micros: r.micros(), Given: true}
 }
 
 // micros is an instant of the years that events may have.

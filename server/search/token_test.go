@@ -6,12 +6,17 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"oriel/server/query"
 )
 
 // FuzzTokens: whatever bytes stand behind a right checksum, a token is read or refused, without a panic
 // and without allocating what it claims to hold; one that is read says the same again.
 func FuzzTokens(f *testing.F) {
-	vw := &view{made: Instant{1, true}, window: window{from: Instant{0, true}}, from: defaultFrom(), vector: vector{{1, 0, 7}, {1, 2, 9}, {3, 0, 1}}}
+	vw := &view{
+		made: query.Instant{Micros: 1, Given: true}, window: query.Window{From: query.Instant{Given: true}}, asked: [bounds]query.Bound{query.DefaultFrom()},
+		upper: vector{{1, 0, 7}, {1, 2, 9}, {3, 0, 1}}, lower: vector{{1, 0, 3}}, arrivedOnly: true,
+	}
 	for _, token := range []string{vw.token(), pageToken{cut: cutBelow(5), view: vw, filter: 1 << 60, backward: true}.String()} {
 		kind := byte(kindSnapshot)
 		if token != vw.token() {
@@ -34,8 +39,8 @@ func FuzzTokens(f *testing.F) {
 				t.Fatalf("%+v became %+v, %v", v, again, err)
 			}
 			s := &statement{}
-			s.inside(v.vector)
-			if n := len(v.vector); n > maxVector {
+			s.snapshot(v)
+			if n := len(v.upper) + len(v.lower); n > 2*maxVector {
 				t.Fatalf("a vector of %d", n)
 			}
 		}
@@ -50,7 +55,7 @@ func FuzzTokens(f *testing.F) {
 
 func TestADamagedTokenIsRefused(t *testing.T) {
 	t.Parallel()
-	vw := &view{made: Instant{1, true}, window: window{from: Instant{0, true}}, from: defaultFrom(), vector: vector{{1, 0, 7}}}
+	vw := &view{made: query.Instant{Micros: 1, Given: true}, window: query.Window{From: query.Instant{Given: true}}, upper: vector{{1, 0, 7}}}
 	token := pageToken{cut: cutBelow(5), view: vw}.String()
 	if _, err := parsePageToken(token); err != nil {
 		t.Fatal(err)

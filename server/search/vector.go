@@ -1,6 +1,9 @@
 package search
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // maxVector bounds what a token can make us allocate; it is far above any topic's partitions.
 const maxVector = 1 << 16
@@ -76,6 +79,32 @@ func (v vector) table() (logs []int16, commits []int64, stride int) {
 	return logs, commits, stride
 }
 
+// atMost is the vector with no partition beyond another's.
+func (v vector) atMost(other vector) vector {
+	out := make(vector, len(v))
+	for i, p := range v {
+		p.commits = min(p.commits, other.of(p.log, p.partition))
+		out[i] = p
+	}
+	return out
+}
+
+// of is the commits of one partition.
+func (v vector) of(log int16, partition int32) int64 {
+	i, found := slices.BinarySearchFunc(v, progress{log: log, partition: partition}, func(a, b progress) int {
+		return cmp.Or(cmp.Compare(a.log, b.log), cmp.Compare(a.partition, b.partition))
+	})
+	if !found {
+		return 0
+	}
+	return v[i].commits
+}
+
+// reaches says whether every partition has come as far as another vector's.
+func (v vector) reaches(other vector) bool {
+	return !slices.ContainsFunc(other, func(p progress) bool { return v.of(p.log, p.partition) < p.commits })
+}
+
 // inside is SQL that holds for the rows of the vector and is never NULL.
 func (s *statement) inside(v vector) string {
 	if len(v) == 0 {
@@ -86,3 +115,14 @@ func (s *statement) inside(v vector) string {
 	return "coalesce(partition < " + width + " AND commit <= (" + s.param(commits, "bigint[]") +
 		")[(array_position(" + s.param(logs, "smallint[]") + ", log) - 1) * " + width + " + partition + 1], FALSE)"
 }
+
+// arrived is SQL for the rows that did not arrive too early for the view.
+func (s *statement) arrived(v *view) string {
+	if !v.arrivedOnly || len(v.lower) == 0 {
+		return always
+	}
+	return "NOT " + s.inside(v.lower)
+}
+
+// snapshot is SQL for the rows of the view, whatever they occurred at.
+func (s *statement) snapshot(v *view) string { return join(s.inside(v.upper), s.arrived(v)) }

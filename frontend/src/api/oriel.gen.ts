@@ -170,11 +170,252 @@ export interface Event {
 }
 
 /**
- * The range of occurredAt that the page looked at.
+ * The range of occurredAt that the answer looked at.
  */
 export interface Covered {
   from: string;
   until?: string;
+}
+
+/**
+ * `exact`: of everything in the covered range; `atLeast`: there may be more; `sampled`: of its newest events.
+ */
+export type Relation = typeof Relation[keyof typeof Relation];
+
+
+export const Relation = {
+  exact: 'exact',
+  atLeast: 'atLeast',
+  sampled: 'sampled',
+} as const;
+
+export interface Count {
+  /** Below 2^53. */
+  value: number;
+  relation: Relation;
+  covered: Covered;
+}
+
+export interface EventCount {
+  /** Below 2^53. */
+  value: number;
+  relation: Relation;
+  covered: Covered;
+  snapshot: string;
+}
+
+export interface FacetValue {
+  value: string;
+  count: number;
+  /** Of severity error and above. */
+  errors: number;
+  /** The filter picks it. */
+  selected: boolean;
+}
+
+export interface FacetCounts {
+  field: string;
+  /** By falling count, then by value; selected ones are always there. */
+  values: FacetValue[];
+  /** There are more values. */
+  more: boolean;
+  /** Events without the field. */
+  missing: number;
+  relation: Relation;
+  covered: Covered;
+  /** How many events were counted, where sampled. */
+  sample?: number;
+}
+
+export interface FacetList {
+  facets: FacetCounts[];
+  snapshot: string;
+}
+
+export interface Bucket {
+  /** RFC 3339 with the zone's offset, inclusive. */
+  from: string;
+  /** RFC 3339 with the zone's offset, exclusive. */
+  until: string;
+  count: number;
+  /** Of severity error and above. */
+  errors: number;
+  /** Where split: the counts of the values in `split`, in their order. */
+  split?: number[];
+  /** Where split: of all other values, and of events without the field. */
+  rest?: number;
+}
+
+export interface Histogram {
+  buckets: Bucket[];
+  interval: string;
+  zone: string;
+  splitBy?: string;
+  split?: string[];
+  total: Count;
+  snapshot: string;
+}
+
+export type FieldStatisticsKindsItem = typeof FieldStatisticsKindsItem[keyof typeof FieldStatisticsKindsItem];
+
+
+export const FieldStatisticsKindsItem = {
+  string: 'string',
+  number: 'number',
+  boolean: 'boolean',
+  null: 'null',
+  object: 'object',
+  array: 'array',
+} as const;
+
+export interface FieldStatistics {
+  /** As the query language writes it. */
+  field: string;
+  kinds: FieldStatisticsKindsItem[];
+  /** How many events of the sample have it. */
+  present: number;
+  distinct: number;
+  distinctRelation: Relation;
+  top: FacetValue[];
+  /** The smallest number, as it is spelled. */
+  least?: string;
+  /** The largest number, as it is spelled. */
+  most?: string;
+  /** RFC 3339. */
+  firstSeen?: string;
+  /** RFC 3339. */
+  lastSeen?: string;
+}
+
+export interface FieldList {
+  fields: FieldStatistics[];
+  /** There are fields beyond the limit. */
+  more: boolean;
+  /** How many events were looked at. */
+  sample: number;
+  covered: Covered;
+  snapshot: string;
+}
+
+export type SuggestionKind = typeof SuggestionKind[keyof typeof SuggestionKind];
+
+
+export const SuggestionKind = {
+  field: 'field',
+  path: 'path',
+  value: 'value',
+  word: 'word',
+  operator: 'operator',
+} as const;
+
+export interface Suggestion {
+  kind: SuggestionKind;
+  /** As shown. */
+  text: string;
+  /** As the language writes it, quoted where it must be. */
+  insert: string;
+  detail?: string;
+}
+
+export interface SuggestionList {
+  /** The characters from here on, counted from 0, … */
+  from: number;
+  /** … until here are what `insert` replaces. */
+  until: number;
+  suggestions: Suggestion[];
+}
+
+export interface EventContext {
+  anchor: Event;
+  /** Earlier ones, nearest first. */
+  before: Event[];
+  /** Later ones, nearest first. */
+  after: Event[];
+  /** Goes on; absent at the end. */
+  beforeToken?: string;
+  /** Goes on; absent at the end. */
+  afterToken?: string;
+  covered: Covered;
+  snapshot: string;
+}
+
+export interface SavedSearch {
+  /** `savedSearches/{number}`. */
+  name: string;
+  displayName: string;
+  /** Who saved it. */
+  owner: string;
+  /** It is the caller's. */
+  own: boolean;
+  /** Everybody here sees it. */
+  shared: boolean;
+  /** The filter as URL parameters, in their canonical form. */
+  params: string;
+  /** What a page keeps beside it, as the page wrote it. */
+  view: string;
+  version: number;
+  /** RFC 3339. */
+  createTime: string;
+  /** RFC 3339. */
+  updateTime: string;
+}
+
+export interface SavedSearchPage {
+  savedSearches: SavedSearch[];
+  nextPageToken?: string;
+}
+
+export interface CreateSavedSearchRequest {
+  /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern \S
+     */
+  displayName: string;
+  /**
+     * Filter parameters as in a URL, such as `type=a&q=tea`; a name that no filter has is an error.
+     * @maxLength 65536
+     */
+  params: string;
+  /** @maxLength 16384 */
+  view?: string;
+  shared?: boolean;
+}
+
+export interface UpdateSavedSearchRequest {
+  /**
+     * The version that was seen.
+     * @minimum 1
+     * @maximum 2147483647
+     */
+  version: number;
+  /**
+     * @minLength 1
+     * @maxLength 200
+     * @pattern \S
+     */
+  displayName?: string;
+  /** @maxLength 65536 */
+  params?: string;
+  /** @maxLength 16384 */
+  view?: string;
+  shared?: boolean;
+}
+
+export interface CreateShareLinkRequest {
+  /**
+     * Filter parameters as in a URL.
+     * @maxLength 65536
+     */
+  params: string;
+}
+
+export interface ShareLink {
+  slug: string;
+  /** Opens the search in a browser; a path where the caller came under no name of this server. */
+  url: string;
+  /** The filter as URL parameters, in their canonical form. */
+  params: string;
 }
 
 export interface EventPage {
@@ -287,6 +528,8 @@ export interface Installation {
   provider?: string;
   /** Whom to ask for access. */
   contact?: string;
+  /** The names of the facet fields, which are parameters of searches. */
+  facets: string[];
 }
 
 export interface SignOutRequest {
@@ -461,13 +704,65 @@ export type TypeParameterParameter = string[];
  */
 export type NotTypeParameterParameter = string[];
 
+/**
+ * Any of these sources.
+ */
 export type SourceParameterParameter = string[];
 
+/**
+ * None of these sources.
+ */
 export type NotSourceParameterParameter = string[];
 
+/**
+ * Any of these subjects.
+ */
 export type SubjectParameterParameter = string[];
 
+/**
+ * None of these subjects, or no subject.
+ */
 export type NotSubjectParameterParameter = string[];
+
+/**
+ * Any of these devices.
+ */
+export type DeviceParameterParameter = string[];
+
+/**
+ * None of these devices.
+ */
+export type NotDeviceParameterParameter = string[];
+
+/**
+ * Any of these rooms.
+ */
+export type RoomParameterParameter = string[];
+
+/**
+ * None of these rooms.
+ */
+export type NotRoomParameterParameter = string[];
+
+/**
+ * Any of these persons.
+ */
+export type PersonParameterParameter = string[];
+
+/**
+ * None of these persons.
+ */
+export type NotPersonParameterParameter = string[];
+
+/**
+ * All of these tags.
+ */
+export type TagParameterParameter = string[];
+
+/**
+ * None of these tags.
+ */
+export type NotTagParameterParameter = string[];
 
 /**
  * At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
@@ -481,12 +776,12 @@ export type SeverityParameterParameter = string[];
 export type NotSeverityParameterParameter = string[];
 
 /**
- * Words; all must occur.
+ * The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
  */
 export type QueryParameterParameter = string[];
 
 /**
- * Words that must not all occur.
+ * None of these queries holds.
  */
 export type NotQueryParameterParameter = string[];
 
@@ -501,9 +796,24 @@ export type FromParameterParameter = string;
 export type UntilParameterParameter = string;
 
 /**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+export type ArrivedFromParameterParameter = string;
+
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+export type ArrivedUntilParameterParameter = string;
+
+/**
  * Version of the filter parameters, 1.
  */
 export type VersionParameterParameter = string;
+
+/**
+ * Token of `events:snapshot` or of another answer; without it the request makes one.
+ */
+export type SnapshotParameterParameter = string;
 
 /**
  * Any of these; the shown name, a part of it before a final `*`, or the whole actorId.
@@ -554,10 +864,54 @@ type?: TypeParameterParameter;
  * None of these types (`type!=x`).
  */
 'type!'?: NotTypeParameterParameter;
+/**
+ * Any of these sources.
+ */
 source?: SourceParameterParameter;
+/**
+ * None of these sources.
+ */
 'source!'?: NotSourceParameterParameter;
+/**
+ * Any of these subjects.
+ */
 subject?: SubjectParameterParameter;
+/**
+ * None of these subjects, or no subject.
+ */
 'subject!'?: NotSubjectParameterParameter;
+/**
+ * Any of these devices.
+ */
+device?: DeviceParameterParameter;
+/**
+ * None of these devices.
+ */
+'device!'?: NotDeviceParameterParameter;
+/**
+ * Any of these rooms.
+ */
+room?: RoomParameterParameter;
+/**
+ * None of these rooms.
+ */
+'room!'?: NotRoomParameterParameter;
+/**
+ * Any of these persons.
+ */
+person?: PersonParameterParameter;
+/**
+ * None of these persons.
+ */
+'person!'?: NotPersonParameterParameter;
+/**
+ * All of these tags.
+ */
+tag?: TagParameterParameter;
+/**
+ * None of these tags.
+ */
+'tag!'?: NotTagParameterParameter;
 /**
  * At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
  * emergency. With several, the lowest holds.
@@ -568,11 +922,11 @@ severity?: SeverityParameterParameter;
  */
 'severity!'?: NotSeverityParameterParameter;
 /**
- * Words; all must occur.
+ * The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
  */
 q?: QueryParameterParameter;
 /**
- * Words that must not all occur.
+ * None of these queries holds.
  */
 'q!'?: NotQueryParameterParameter;
 /**
@@ -584,13 +938,21 @@ from?: FromParameterParameter;
  */
 until?: UntilParameterParameter;
 /**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
+/**
  * Version of the filter parameters, 1.
  */
 v?: VersionParameterParameter;
 /**
- * Token of `events:snapshot`; without it the request makes one.
+ * Token of `events:snapshot` or of another answer; without it the request makes one.
  */
-snapshot?: string;
+snapshot?: SnapshotParameterParameter;
 /**
  * 1 to 500, 100 by default.
  * @minimum 1
@@ -612,7 +974,593 @@ from?: FromParameterParameter;
  * RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
  */
 until?: UntilParameterParameter;
+/**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
 };
+
+export type CountEventsParams = {
+/**
+ * Any of these types.
+ */
+type?: TypeParameterParameter;
+/**
+ * None of these types (`type!=x`).
+ */
+'type!'?: NotTypeParameterParameter;
+/**
+ * Any of these sources.
+ */
+source?: SourceParameterParameter;
+/**
+ * None of these sources.
+ */
+'source!'?: NotSourceParameterParameter;
+/**
+ * Any of these subjects.
+ */
+subject?: SubjectParameterParameter;
+/**
+ * None of these subjects, or no subject.
+ */
+'subject!'?: NotSubjectParameterParameter;
+/**
+ * Any of these devices.
+ */
+device?: DeviceParameterParameter;
+/**
+ * None of these devices.
+ */
+'device!'?: NotDeviceParameterParameter;
+/**
+ * Any of these rooms.
+ */
+room?: RoomParameterParameter;
+/**
+ * None of these rooms.
+ */
+'room!'?: NotRoomParameterParameter;
+/**
+ * Any of these persons.
+ */
+person?: PersonParameterParameter;
+/**
+ * None of these persons.
+ */
+'person!'?: NotPersonParameterParameter;
+/**
+ * All of these tags.
+ */
+tag?: TagParameterParameter;
+/**
+ * None of these tags.
+ */
+'tag!'?: NotTagParameterParameter;
+/**
+ * At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+ * emergency. With several, the lowest holds.
+ */
+severity?: SeverityParameterParameter;
+/**
+ * Below this severity, or without one.
+ */
+'severity!'?: NotSeverityParameterParameter;
+/**
+ * The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+ */
+q?: QueryParameterParameter;
+/**
+ * None of these queries holds.
+ */
+'q!'?: NotQueryParameterParameter;
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+ */
+from?: FromParameterParameter;
+/**
+ * RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+ */
+until?: UntilParameterParameter;
+/**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
+/**
+ * Version of the filter parameters, 1.
+ */
+v?: VersionParameterParameter;
+/**
+ * A snapshot: counts what was stored since it, within its range of time.
+ */
+newerThan?: string;
+/**
+ * Token of `events:snapshot` or of another answer; without it the request makes one.
+ */
+snapshot?: SnapshotParameterParameter;
+};
+
+export type GetFacetsParams = {
+/**
+ * Any of these types.
+ */
+type?: TypeParameterParameter;
+/**
+ * None of these types (`type!=x`).
+ */
+'type!'?: NotTypeParameterParameter;
+/**
+ * Any of these sources.
+ */
+source?: SourceParameterParameter;
+/**
+ * None of these sources.
+ */
+'source!'?: NotSourceParameterParameter;
+/**
+ * Any of these subjects.
+ */
+subject?: SubjectParameterParameter;
+/**
+ * None of these subjects, or no subject.
+ */
+'subject!'?: NotSubjectParameterParameter;
+/**
+ * Any of these devices.
+ */
+device?: DeviceParameterParameter;
+/**
+ * None of these devices.
+ */
+'device!'?: NotDeviceParameterParameter;
+/**
+ * Any of these rooms.
+ */
+room?: RoomParameterParameter;
+/**
+ * None of these rooms.
+ */
+'room!'?: NotRoomParameterParameter;
+/**
+ * Any of these persons.
+ */
+person?: PersonParameterParameter;
+/**
+ * None of these persons.
+ */
+'person!'?: NotPersonParameterParameter;
+/**
+ * All of these tags.
+ */
+tag?: TagParameterParameter;
+/**
+ * None of these tags.
+ */
+'tag!'?: NotTagParameterParameter;
+/**
+ * At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+ * emergency. With several, the lowest holds.
+ */
+severity?: SeverityParameterParameter;
+/**
+ * Below this severity, or without one.
+ */
+'severity!'?: NotSeverityParameterParameter;
+/**
+ * The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+ */
+q?: QueryParameterParameter;
+/**
+ * None of these queries holds.
+ */
+'q!'?: NotQueryParameterParameter;
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+ */
+from?: FromParameterParameter;
+/**
+ * RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+ */
+until?: UntilParameterParameter;
+/**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
+/**
+ * Version of the filter parameters, 1.
+ */
+v?: VersionParameterParameter;
+/**
+ * A facet field, `type`, `source`, `subject` or `severity`; repeatable, all by default.
+ */
+field?: string[];
+/**
+ * Values of each, 1 to 100.
+ * @minimum 1
+ * @maximum 100
+ */
+limit?: number;
+/**
+ * Of one field: values that hold this text.
+ */
+contains?: string;
+/**
+ * Token of `events:snapshot` or of another answer; without it the request makes one.
+ */
+snapshot?: SnapshotParameterParameter;
+};
+
+export type GetHistogramParams = {
+/**
+ * Any of these types.
+ */
+type?: TypeParameterParameter;
+/**
+ * None of these types (`type!=x`).
+ */
+'type!'?: NotTypeParameterParameter;
+/**
+ * Any of these sources.
+ */
+source?: SourceParameterParameter;
+/**
+ * None of these sources.
+ */
+'source!'?: NotSourceParameterParameter;
+/**
+ * Any of these subjects.
+ */
+subject?: SubjectParameterParameter;
+/**
+ * None of these subjects, or no subject.
+ */
+'subject!'?: NotSubjectParameterParameter;
+/**
+ * Any of these devices.
+ */
+device?: DeviceParameterParameter;
+/**
+ * None of these devices.
+ */
+'device!'?: NotDeviceParameterParameter;
+/**
+ * Any of these rooms.
+ */
+room?: RoomParameterParameter;
+/**
+ * None of these rooms.
+ */
+'room!'?: NotRoomParameterParameter;
+/**
+ * Any of these persons.
+ */
+person?: PersonParameterParameter;
+/**
+ * None of these persons.
+ */
+'person!'?: NotPersonParameterParameter;
+/**
+ * All of these tags.
+ */
+tag?: TagParameterParameter;
+/**
+ * None of these tags.
+ */
+'tag!'?: NotTagParameterParameter;
+/**
+ * At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+ * emergency. With several, the lowest holds.
+ */
+severity?: SeverityParameterParameter;
+/**
+ * Below this severity, or without one.
+ */
+'severity!'?: NotSeverityParameterParameter;
+/**
+ * The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+ */
+q?: QueryParameterParameter;
+/**
+ * None of these queries holds.
+ */
+'q!'?: NotQueryParameterParameter;
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+ */
+from?: FromParameterParameter;
+/**
+ * RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+ */
+until?: UntilParameterParameter;
+/**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
+/**
+ * Version of the filter parameters, 1.
+ */
+v?: VersionParameterParameter;
+/**
+ * IANA name of the zone, `UTC` by default.
+ */
+zone?: string;
+/**
+ * How many at most, 1 to 120.
+ * @minimum 1
+ * @maximum 120
+ */
+buckets?: number;
+/**
+ * 1s 5s 10s 30s 1m 5m 10m 15m 30m 1h 3h 6h 12h 1d 7d 1M; chosen by default.
+ */
+interval?: string;
+/**
+ * A facet field, `type`, `source`, `subject` or `severity`.
+ */
+splitBy?: string;
+/**
+ * Token of `events:snapshot` or of another answer; without it the request makes one.
+ */
+snapshot?: SnapshotParameterParameter;
+};
+
+export type ListFieldsParams = {
+/**
+ * Any of these types.
+ */
+type?: TypeParameterParameter;
+/**
+ * None of these types (`type!=x`).
+ */
+'type!'?: NotTypeParameterParameter;
+/**
+ * Any of these sources.
+ */
+source?: SourceParameterParameter;
+/**
+ * None of these sources.
+ */
+'source!'?: NotSourceParameterParameter;
+/**
+ * Any of these subjects.
+ */
+subject?: SubjectParameterParameter;
+/**
+ * None of these subjects, or no subject.
+ */
+'subject!'?: NotSubjectParameterParameter;
+/**
+ * Any of these devices.
+ */
+device?: DeviceParameterParameter;
+/**
+ * None of these devices.
+ */
+'device!'?: NotDeviceParameterParameter;
+/**
+ * Any of these rooms.
+ */
+room?: RoomParameterParameter;
+/**
+ * None of these rooms.
+ */
+'room!'?: NotRoomParameterParameter;
+/**
+ * Any of these persons.
+ */
+person?: PersonParameterParameter;
+/**
+ * None of these persons.
+ */
+'person!'?: NotPersonParameterParameter;
+/**
+ * All of these tags.
+ */
+tag?: TagParameterParameter;
+/**
+ * None of these tags.
+ */
+'tag!'?: NotTagParameterParameter;
+/**
+ * At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+ * emergency. With several, the lowest holds.
+ */
+severity?: SeverityParameterParameter;
+/**
+ * Below this severity, or without one.
+ */
+'severity!'?: NotSeverityParameterParameter;
+/**
+ * The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+ */
+q?: QueryParameterParameter;
+/**
+ * None of these queries holds.
+ */
+'q!'?: NotQueryParameterParameter;
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+ */
+from?: FromParameterParameter;
+/**
+ * RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+ */
+until?: UntilParameterParameter;
+/**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
+/**
+ * Version of the filter parameters, 1.
+ */
+v?: VersionParameterParameter;
+/**
+ * Part of the name.
+ */
+contains?: string;
+/**
+ * Statistics of this field alone.
+ */
+field?: string;
+/**
+ * 1 to 1000, 100 by default.
+ * @minimum 1
+ * @maximum 1000
+ */
+limit?: number;
+/**
+ * Token of `events:snapshot` or of another answer; without it the request makes one.
+ */
+snapshot?: SnapshotParameterParameter;
+};
+
+export type SuggestParams = {
+/**
+ * The query so far.
+ */
+text?: string;
+/**
+ * In characters from 0; at the end by default.
+ * @minimum 0
+ */
+position?: number;
+};
+
+export type ExportEventsParams = {
+/**
+ * Any of these types.
+ */
+type?: TypeParameterParameter;
+/**
+ * None of these types (`type!=x`).
+ */
+'type!'?: NotTypeParameterParameter;
+/**
+ * Any of these sources.
+ */
+source?: SourceParameterParameter;
+/**
+ * None of these sources.
+ */
+'source!'?: NotSourceParameterParameter;
+/**
+ * Any of these subjects.
+ */
+subject?: SubjectParameterParameter;
+/**
+ * None of these subjects, or no subject.
+ */
+'subject!'?: NotSubjectParameterParameter;
+/**
+ * Any of these devices.
+ */
+device?: DeviceParameterParameter;
+/**
+ * None of these devices.
+ */
+'device!'?: NotDeviceParameterParameter;
+/**
+ * Any of these rooms.
+ */
+room?: RoomParameterParameter;
+/**
+ * None of these rooms.
+ */
+'room!'?: NotRoomParameterParameter;
+/**
+ * Any of these persons.
+ */
+person?: PersonParameterParameter;
+/**
+ * None of these persons.
+ */
+'person!'?: NotPersonParameterParameter;
+/**
+ * All of these tags.
+ */
+tag?: TagParameterParameter;
+/**
+ * None of these tags.
+ */
+'tag!'?: NotTagParameterParameter;
+/**
+ * At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+ * emergency. With several, the lowest holds.
+ */
+severity?: SeverityParameterParameter;
+/**
+ * Below this severity, or without one.
+ */
+'severity!'?: NotSeverityParameterParameter;
+/**
+ * The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+ */
+q?: QueryParameterParameter;
+/**
+ * None of these queries holds.
+ */
+'q!'?: NotQueryParameterParameter;
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+ */
+from?: FromParameterParameter;
+/**
+ * RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+ */
+until?: UntilParameterParameter;
+/**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
+/**
+ * Version of the filter parameters, 1.
+ */
+v?: VersionParameterParameter;
+/**
+ * `ndjson` (by default) or `csv`.
+ */
+format?: ExportEventsFormat;
+/**
+ * Of CSV, in order, repeatable: `time`, `occurredAt`, `ingestTime`, `id`, `source`, `type`, `subject`, `severity`, `datacontenttype`, `dataschema`, `data`, `dataBase64`, `trace`, `tag`, a facet, `ext.<name>`, `data.<path>`, `topic`, `partition`, `offset`.
+ */
+columns?: string[];
+/**
+ * Token of `events:snapshot` or of another answer; without it the request makes one.
+ */
+snapshot?: SnapshotParameterParameter;
+};
+
+export type ExportEventsFormat = typeof ExportEventsFormat[keyof typeof ExportEventsFormat];
+
+
+export const ExportEventsFormat = {
+  ndjson: 'ndjson',
+  csv: 'csv',
+} as const;
 
 export type GetEventParams = {
 /**
@@ -626,6 +1574,159 @@ export type GetEventDataParams = {
  * `occurredAt` of the event, where one identity has several.
  */
 time?: TimeParameterParameter;
+};
+
+export type GetEventContextParams = {
+/**
+ * Any of these types.
+ */
+type?: TypeParameterParameter;
+/**
+ * None of these types (`type!=x`).
+ */
+'type!'?: NotTypeParameterParameter;
+/**
+ * Any of these sources.
+ */
+source?: SourceParameterParameter;
+/**
+ * None of these sources.
+ */
+'source!'?: NotSourceParameterParameter;
+/**
+ * Any of these subjects.
+ */
+subject?: SubjectParameterParameter;
+/**
+ * None of these subjects, or no subject.
+ */
+'subject!'?: NotSubjectParameterParameter;
+/**
+ * Any of these devices.
+ */
+device?: DeviceParameterParameter;
+/**
+ * None of these devices.
+ */
+'device!'?: NotDeviceParameterParameter;
+/**
+ * Any of these rooms.
+ */
+room?: RoomParameterParameter;
+/**
+ * None of these rooms.
+ */
+'room!'?: NotRoomParameterParameter;
+/**
+ * Any of these persons.
+ */
+person?: PersonParameterParameter;
+/**
+ * None of these persons.
+ */
+'person!'?: NotPersonParameterParameter;
+/**
+ * All of these tags.
+ */
+tag?: TagParameterParameter;
+/**
+ * None of these tags.
+ */
+'tag!'?: NotTagParameterParameter;
+/**
+ * At least this severity: trace, debug, info, notice, warning (or warn), error, critical,
+ * emergency. With several, the lowest holds.
+ */
+severity?: SeverityParameterParameter;
+/**
+ * Below this severity, or without one.
+ */
+'severity!'?: NotSeverityParameterParameter;
+/**
+ * The query language: words, phrases, `field:value`, AND, OR, NOT. Several are alternatives.
+ */
+q?: QueryParameterParameter;
+/**
+ * None of these queries holds.
+ */
+'q!'?: NotQueryParameterParameter;
+/**
+ * RFC 3339, or relative to now such as `-1h`, inclusive. Default `-24h`.
+ */
+from?: FromParameterParameter;
+/**
+ * RFC 3339, or relative to now, exclusive. Default: open, so events stamped up to 24 h ahead show.
+ */
+until?: UntilParameterParameter;
+/**
+ * Stored at or after this time; as `from`. Default: whenever.
+ */
+arrivedFrom?: ArrivedFromParameterParameter;
+/**
+ * Stored before this time; as `until`. Default: whenever.
+ */
+arrivedUntil?: ArrivedUntilParameterParameter;
+/**
+ * Version of the filter parameters, 1.
+ */
+v?: VersionParameterParameter;
+/**
+ * `occurredAt` of the event, where one identity has several.
+ */
+time?: TimeParameterParameter;
+/**
+ * Neighbours of the same subject, source or trace, or all.
+ */
+by?: GetEventContextBy;
+/**
+ * How many earlier ones, 0 to 100.
+ * @minimum 0
+ * @maximum 100
+ */
+before?: number;
+/**
+ * How many later ones, 0 to 100.
+ * @minimum 0
+ * @maximum 100
+ */
+after?: number;
+/**
+ * `beforeToken` or `afterToken` of an answer for the same event and parameters.
+ */
+pageToken?: string;
+/**
+ * Token of `events:snapshot` or of another answer; without it the request makes one.
+ */
+snapshot?: SnapshotParameterParameter;
+};
+
+export type GetEventContextBy = typeof GetEventContextBy[keyof typeof GetEventContextBy];
+
+
+export const GetEventContextBy = {
+  subject: 'subject',
+  source: 'source',
+  trace: 'trace',
+  all: 'all',
+} as const;
+
+export type ListSavedSearchesParams = {
+/**
+ * 1 to 500, 100 by default.
+ * @minimum 1
+ * @maximum 500
+ */
+pageSize?: number;
+pageToken?: string;
+};
+
+export type DeleteSavedSearchParams = {
+/**
+ * Delete only this version; any by default.
+ * @minimum 1
+ * @maximum 2147483647
+ */
+version?: number;
 };
 
 export type ListTokensParams = {
@@ -779,7 +1880,7 @@ export const getListEventsUrl = (params?: ListEventsParams,) => {
   const normalizedParams = new URLSearchParams();
 
   Object.entries(params || {}).forEach(([key, value]) => {
-    const explodeParameters = ["type","type!","source","source!","subject","subject!","severity","severity!","q","q!"];
+    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
 
     if (Array.isArray(value) && explodeParameters.includes(key)) {
       value.forEach((v) => {
@@ -799,6 +1900,10 @@ export const getListEventsUrl = (params?: ListEventsParams,) => {
 }
 
 /**
+ * Filter parameters: those below, each configured facet by its name, `ext.<name>` for an extension
+ * and `data.<path>` for a value of the payload; each has a negated twin, written `name!=value`.
+ * Values of one are alternatives (of `tag`, all must be there), different ones must all hold.
+ * The guide to searching has the query language of `q`.
  * @summary Search, newest first.
  */
 export const listEvents = async (params?: ListEventsParams, options?: Parameters<typeof request>[1]): Promise<EventPage> => {
@@ -921,6 +2026,243 @@ export const createSnapshot = async (params?: CreateSnapshotParams, options?: Pa
 
 
 
+export const getCountEventsUrl = (params?: CountEventsParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/events:count?${stringifiedParams}` : `/v1/events:count`
+}
+
+/**
+ * The filter parameters are those of the list.
+ * @summary Count the events of a filter.
+ */
+export const countEvents = async (params?: CountEventsParams, options?: Parameters<typeof request>[1]): Promise<EventCount> => {
+
+  return request<EventCount>(getCountEventsUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getGetFacetsUrl = (params?: GetFacetsParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!","field"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/events:facets?${stringifiedParams}` : `/v1/events:facets`
+}
+
+/**
+ * Each field is counted without the filter's own conditions on it, so that several of its values can be
+ * picked; those that are picked are always in the answer.
+ * @summary What values fields have among the events of a filter.
+ */
+export const getFacets = async (params?: GetFacetsParams, options?: Parameters<typeof request>[1]): Promise<FacetList> => {
+
+  return request<FacetList>(getGetFacetsUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getGetHistogramUrl = (params?: GetHistogramParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/events:histogram?${stringifiedParams}` : `/v1/events:histogram`
+}
+
+/**
+ * At most 120 buckets in whole units of a time zone, without gaps over the covered range; a day has 23, 24
+ * or 25 hours. The sum of the buckets is the total.
+ * @summary Counts over time.
+ */
+export const getHistogram = async (params?: GetHistogramParams, options?: Parameters<typeof request>[1]): Promise<Histogram> => {
+
+  return request<Histogram>(getGetHistogramUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getListFieldsUrl = (params?: ListFieldsParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/events:fields?${stringifiedParams}` : `/v1/events:fields`
+}
+
+/**
+ * @summary What fields the events of a filter have, on a sample of the newest.
+ */
+export const listFields = async (params?: ListFieldsParams, options?: Parameters<typeof request>[1]): Promise<FieldList> => {
+
+  return request<FieldList>(getListFieldsUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getSuggestUrl = (params?: SuggestParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/events:suggest?${stringifiedParams}` : `/v1/events:suggest`
+}
+
+/**
+ * @summary What may stand at a place of a query.
+ */
+export const suggest = async (params?: SuggestParams, options?: Parameters<typeof request>[1]): Promise<SuggestionList> => {
+
+  return request<SuggestionList>(getSuggestUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getExportEventsUrl = (params?: ExportEventsParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!","columns"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/events:export?${stringifiedParams}` : `/v1/events:export`
+}
+
+/**
+ * NDJSON: a line `{"header":{…}}` with the query, the range and the snapshot; one ExportedEvent a line,
+ * exact; then a line `{"trailer":{"complete":true,"count":n,"snapshot":"…"}}`. A file without a trailer that
+ * says `complete` was cut; the trailer then has a `reason`, or is missing.
+ * CSV: RFC 4180 with a header line. A cell that a spreadsheet would take for a formula has a `'` in
+ * front. There is no trailer: an export that is cut ends without the end of the HTTP body, so that clients
+ * fail. The caller's access is checked again every 15 s.
+ * @summary Stream the events of a filter, newest first.
+ */
+export const exportEvents = async (params?: ExportEventsParams, options?: Parameters<typeof request>[1]): Promise<Response> => {
+
+  return request<Response>(getExportEventsUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
 export const getGetEventUrl = (event: string,
     params?: GetEventParams,) => {
   const normalizedParams = new URLSearchParams();
@@ -974,6 +2316,277 @@ export const getEventData = async (event: string,
     params?: GetEventDataParams, options?: Parameters<typeof request>[1]): Promise<Blob> => {
 
   return request<Blob>(getGetEventDataUrl(event,params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getGetEventContextUrl = (event: string,
+    params?: GetEventContextParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+    const explodeParameters = ["type","type!","source","source!","subject","subject!","device","device!","room","room!","person","person!","tag","tag!","severity","severity!","q","q!"];
+
+    if (Array.isArray(value) && explodeParameters.includes(key)) {
+      value.forEach((v) => {
+        normalizedParams.append(key, v === null ? 'null' : String(v));
+      });
+      return;
+    }
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/events/${event}/context?${stringifiedParams}` : `/v1/events/${event}/context`
+}
+
+/**
+ * The filter parameters of the list are further conditions on the neighbours; `from` and `until` bound how far
+ * they are looked for.
+ * @summary The events around one.
+ */
+export const getEventContext = async (event: string,
+    params?: GetEventContextParams, options?: Parameters<typeof request>[1]): Promise<EventContext> => {
+
+  return request<EventContext>(getGetEventContextUrl(event,params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getListSavedSearchesUrl = (params?: ListSavedSearchesParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/savedSearches?${stringifiedParams}` : `/v1/savedSearches`
+}
+
+/**
+ * @summary One's own saved searches and the shared ones, by name. A machine reads the shared ones.
+ */
+export const listSavedSearches = async (params?: ListSavedSearchesParams, options?: Parameters<typeof request>[1]): Promise<SavedSearchPage> => {
+
+  return request<SavedSearchPage>(getListSavedSearchesUrl(params),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getCreateSavedSearchUrl = () => {
+
+
+
+
+  return `/v1/savedSearches`
+}
+
+/**
+ * @summary Save a search. Only a person's session can; at most 500 each.
+ */
+export const createSavedSearch = async (createSavedSearchRequest: CreateSavedSearchRequest, options?: Parameters<typeof request>[1]): Promise<SavedSearch> => {
+
+    const getHeaders = (h?: NonNullable<RequestInit['headers']>): Record<string, string | readonly string[]> => {
+    if (!h) return {};
+    if (h instanceof Headers) return Object.fromEntries(h.entries());
+    if (Symbol.iterator in h) {
+      return Object.fromEntries(
+        Array.from(h as Iterable<Iterable<string>>, (entry) => Array.from(entry) as [string, string]),
+      );
+    }
+    const headers: Record<string, string | readonly string[]> = {};
+    for (const [name, value] of Object.entries<string | readonly string[] | undefined>(h)) {
+      if (value !== undefined) headers[name] = value;
+    }
+    return headers;
+  };
+return request<SavedSearch>(getCreateSavedSearchUrl(),
+  {
+    ...options,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...getHeaders(options?.headers) },
+    body: JSON.stringify(createSavedSearchRequest)
+  }
+);}
+
+
+
+export const getGetSavedSearchUrl = (savedSearch: string,) => {
+
+
+
+
+  return `/v1/savedSearches/${savedSearch}`
+}
+
+/**
+ * @summary One of one's own or of the shared ones.
+ */
+export const getSavedSearch = async (savedSearch: string, options?: Parameters<typeof request>[1]): Promise<SavedSearch> => {
+
+  return request<SavedSearch>(getGetSavedSearchUrl(savedSearch),
+  {
+    ...options,
+    method: 'GET'
+
+
+  }
+);}
+
+
+
+export const getUpdateSavedSearchUrl = (savedSearch: string,) => {
+
+
+
+
+  return `/v1/savedSearches/${savedSearch}`
+}
+
+/**
+ * 409 `VERSION_CONFLICT` where somebody changed it since the version that is named.
+ * @summary Change what is given. For its owner, and of a shared one for admins.
+ */
+export const updateSavedSearch = async (savedSearch: string,
+    updateSavedSearchRequest: UpdateSavedSearchRequest, options?: Parameters<typeof request>[1]): Promise<SavedSearch> => {
+
+    const getHeaders = (h?: NonNullable<RequestInit['headers']>): Record<string, string | readonly string[]> => {
+    if (!h) return {};
+    if (h instanceof Headers) return Object.fromEntries(h.entries());
+    if (Symbol.iterator in h) {
+      return Object.fromEntries(
+        Array.from(h as Iterable<Iterable<string>>, (entry) => Array.from(entry) as [string, string]),
+      );
+    }
+    const headers: Record<string, string | readonly string[]> = {};
+    for (const [name, value] of Object.entries<string | readonly string[] | undefined>(h)) {
+      if (value !== undefined) headers[name] = value;
+    }
+    return headers;
+  };
+return request<SavedSearch>(getUpdateSavedSearchUrl(savedSearch),
+  {
+    ...options,
+    method: 'PATCH',
+    headers: { 'Content-Type': 'application/json', ...getHeaders(options?.headers) },
+    body: JSON.stringify(updateSavedSearchRequest)
+  }
+);}
+
+
+
+export const getDeleteSavedSearchUrl = (savedSearch: string,
+    params?: DeleteSavedSearchParams,) => {
+  const normalizedParams = new URLSearchParams();
+
+  Object.entries(params || {}).forEach(([key, value]) => {
+
+    if (value !== undefined) {
+      normalizedParams.append(key, value === null ? 'null' : String(value))
+    }
+  });
+
+  const stringifiedParams = normalizedParams.toString();
+
+  return stringifiedParams.length > 0 ? `/v1/savedSearches/${savedSearch}?${stringifiedParams}` : `/v1/savedSearches/${savedSearch}`
+}
+
+/**
+ * @summary Delete it. For its owner, and of a shared one for admins.
+ */
+export const deleteSavedSearch = async (savedSearch: string,
+    params?: DeleteSavedSearchParams, options?: Parameters<typeof request>[1]): Promise<void> => {
+
+  return request<void>(getDeleteSavedSearchUrl(savedSearch,params),
+  {
+    ...options,
+    method: 'DELETE'
+
+
+  }
+);}
+
+
+
+export const getCreateShareLinkUrl = () => {
+
+
+
+
+  return `/v1/shareLinks`
+}
+
+/**
+ * @summary A short address for a filter, the same for the same filter. Only a person's session can make one.
+ */
+export const createShareLink = async (createShareLinkRequest: CreateShareLinkRequest, options?: Parameters<typeof request>[1]): Promise<ShareLink> => {
+
+    const getHeaders = (h?: NonNullable<RequestInit['headers']>): Record<string, string | readonly string[]> => {
+    if (!h) return {};
+    if (h instanceof Headers) return Object.fromEntries(h.entries());
+    if (Symbol.iterator in h) {
+      return Object.fromEntries(
+        Array.from(h as Iterable<Iterable<string>>, (entry) => Array.from(entry) as [string, string]),
+      );
+    }
+    const headers: Record<string, string | readonly string[]> = {};
+    for (const [name, value] of Object.entries<string | readonly string[] | undefined>(h)) {
+      if (value !== undefined) headers[name] = value;
+    }
+    return headers;
+  };
+return request<ShareLink>(getCreateShareLinkUrl(),
+  {
+    ...options,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...getHeaders(options?.headers) },
+    body: JSON.stringify(createShareLinkRequest)
+  }
+);}
+
+
+
+export const getGetShareLinkUrl = (slug: string,) => {
+
+
+
+
+  return `/v1/shareLinks/${slug}`
+}
+
+/**
+ * @summary The filter of a link. One that nobody opens for a year is removed.
+ */
+export const getShareLink = async (slug: string, options?: Parameters<typeof request>[1]): Promise<ShareLink> => {
+
+  return request<ShareLink>(getGetShareLinkUrl(slug),
   {
     ...options,
     method: 'GET'

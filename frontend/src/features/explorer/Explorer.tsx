@@ -45,10 +45,10 @@ export interface DetailProps {
   readonly onAction: OnValueAction;
 }
 
-const queryReasons = new Set(["UNSUPPORTED_QUERY_SYNTAX", "EMPTY_QUERY"]);
-
+/** What the server says against the query itself, which stands in its own field. */
 function queryFault(error: Error | null): ApiError | undefined {
-  return error instanceof ApiError && queryReasons.has(error.reason) ? error : undefined;
+  if (!(error instanceof ApiError) || error.code !== 400 || error.details.length === 0) return undefined;
+  return error.details.every(({ metadata }) => metadata.attribute === "q") ? error : undefined;
 }
 
 export function Explorer({

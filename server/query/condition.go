@@ -1,0 +1,289 @@
+package query
+
+import (
+	"encoding/hex"
+	"errors"
+	"strings"
+
+	"oriel/server/fault"
+	"oriel/server/lexicon"
+)
+
+const (
+	acceptedSeverity = "trace, debug, info, notice, warning (or warn), error, critical, emergency"
+	acceptedTrace    = "32 hexadecimal digits, or the first of them and a *"
+	acceptedValue    = `a value right behind it, in quotes where it has spaces or marks: field:value, field:"a value", field:pre*, field:* for any, field:(a OR b), and of the data field:null`
+	acceptedNumber   = "a number such as 100, -1.5 or 1e3"
+)
+
+// field reads a condition on a field, if one stands here; else nothing is read.
+func (p *parser) field() (Node, bool) {
+	begin := p.at
+	name, op := p.nameAndOperator()
+	if op == "" {
+		return nil, false
+	}
+	f, err := FieldOf(p.schema, name)
+	if err != nil {
+		if errors.Is(err, errUnknownField) && p.isWord(name, op) {
+			return nil, false
+		}
+		p.at += len(name) + len(op)
+		p.unknown(begin, name, err)
+		p.skipValue(op)
+		return nil, true
+	}
+	p.at += len(name) + len(op)
+	switch op {
+	case `~`:
+		return p.containing(f, begin), true
+	case "<", "<=", ">", ">=":
+		return p.comparison(f, op, begin), true
+	}
+	n := p.value(f, begin)
+	if n != nil && op == "!=" {
+		n = Not{n}
+	}
+	return n, true
+}
+
+// nameAndOperator looks at what may be a field and its operator; op is "" where no operator follows.
+func (p *parser) nameAndOperator() (name, op string) {
+	rest := p.q[p.at:]
+	if path, ok := strings.CutPrefix(rest, "data"); ok && path != "" && (path[0] == '.' || path[0] == '[') {
+		from := len("data")
+		if path[0] == '.' {
+			from++
+		}
+		_, n := lexicon.ScanPath(rest[from:])
+		if op := operatorAt(rest[from+n:]); op != "" {
+			return rest[:from+n], op
+		}
+	}
+	for i := range chunkEnd(rest) {
+		if op := operatorAt(rest[i:]); op != "" {
+			return rest[:i], op
+		}
+	}
+	return "", ""
+}
+
+func operatorAt(s string) string {
+	for _, op := range []string{":", "=", "!=", "<=", ">=", "<", ">"} {
+		if strings.HasPrefix(s, op) {
+			return op
+		}
+	}
+	if strings.HasPrefix(s, "~") {
+		return "~"
+	}
+	return ""
+}
+
+// isWord says whether a chunk with an operator in it, but no field before that, is a word all the same.
+func (p *parser) isWord(name, op string) bool {
+	if !fieldName.MatchString(name) {
+		return true // 12:30, /a:b, 1=1; marks within are for the word to refuse
+	}
+	after := p.q[p.at+len(name)+len(op):]
+	quotedOrGroup := after != "" && (after[0] == '"' || after[0] == '(')
+	after = after[:chunkEnd(after)]
+	switch op {
+	case ":":
+		return !quotedOrGroup && (after == "" || plainWord(name, after))
+	case "=", "!=":
+		return !quotedOrGroup && strings.Trim(after, "=") == "" // base64's padding
+	case "~":
+		return !quotedOrGroup // backup~1
+	default:
+		return false
+	}
+}
+
+func (p *parser) unknown(begin int, name string, err error) {
+	near := suggestions(p.schema, name)
+	accepted := `the fields type, source, subject, id, datacontenttype, dataschema, severity, trace, ` +
+		strings.Join(append(append([]string{}, p.schema.Facets...), "ext.<name>, data.<path>"), ", ")
+	what := "There is no field " + quote(name)
+	if !errors.Is(err, errUnknownField) {
+		accepted, what, near = err.Error(), quote(name)+" is no field", nil
+		if _, err := FieldOf(p.schema, strings.ToLower(name)); err == nil {
+			near = []string{strings.ToLower(name)}
+		}
+	}
+	if len(near) > 0 {
+		what += ", but " + strings.Join(near, ", ")
+	}
+	whole := p.q[begin : p.at+chunkEnd(p.q[p.at:])]
+	accepted += "; in quotes it is text: " + shown(quoted(whole))
+	p.violation(fault.ReasonUnknownField, begin, len(name), what, accepted, "suggestions", strings.Join(near, ", "))
+}
+
+// skipValue leaves out what belongs to a field that is none.
+func (p *parser) skipValue(op string) {
+	before, leaves := len(p.violations), p.leaves
+	if f := (Field{Kind: Data}); op == "~" {
+		p.containing(f, p.at)
+	} else {
+		p.value(f, p.at)
+	}
+	p.violations, p.leaves = p.violations[:before], leaves
+}
+
+// value reads what follows field: .
+func (p *parser) value(f Field, begin int) Node {
+	switch {
+	case p.end():
+	case p.q[p.at] == '(':
+		return p.group(&f)
+	case p.q[p.at] == '"':
+		return p.condition(&f)
+	case chunkEnd(p.q[p.at:]) > 0:
+		return p.bareValue(f, begin)
+	}
+	p.wrong(begin, p.at-begin, f.String()+" lacks a value", acceptedValue)
+	return nil
+}
+
+// bareValue reads a value without quotes.
+func (p *parser) bareValue(f Field, begin int) Node {
+	from := p.at
+	chunk := p.chunk()
+	if !p.apart(from) {
+		return nil
+	}
+	p.leaves++
+	n, accepted := bareCondition(f, chunk)
+	if accepted != "" {
+		p.wrong(begin, p.at-begin, quote(chunk)+" is no value of "+f.String(), accepted)
+		return nil
+	}
+	return n
+}
+
+// textValue is a value in quotes.
+func (p *parser) textValue(f Field, text string, star bool, begin int) Node {
+	n, accepted := textCondition(f, text, star)
+	if accepted != "" {
+		p.wrong(begin, p.at-begin, quote(text)+" is no value of "+f.String(), accepted)
+		return nil
+	}
+	return n
+}
+
+// bareCondition is what a value without quotes says of a field, or what would be accepted.
+func bareCondition(f Field, chunk string) (n Node, accepted string) {
+	switch {
+	case chunk == "*":
+		return Exists{f}, ""
+	case chunk == "null" && f.Kind == Data:
+		return Null{f}, ""
+	case chunk == "null":
+		return nil, "only data has null; -" + f.String() + ":* finds events without the field, and in quotes it is text: " + f.String() + `:"null"`
+	case strings.IndexByte("<>=", chunk[0]) >= 0:
+		return nil, "a comparison stands right behind the field, such as data.amount>=100; in quotes it is text: " + shown(quoted(chunk))
+	}
+	text, star := strings.CutSuffix(chunk, "*")
+	if strings.Contains(text, "*") {
+		return nil, "a * at the end only, such as " + f.String() + ":pre*; " + f.String() + `~"part" finds a part; in quotes it is text: ` + shown(quoted(chunk))
+	}
+	if star {
+		return textCondition(f, text, true)
+	}
+	return equalTo(f, text, false)
+}
+
+// textCondition is what a value in quotes says of a field, or the beginning of one.
+func textCondition(f Field, text string, star bool) (n Node, accepted string) {
+	switch {
+	case !star:
+		return equalTo(f, text, true)
+	case text == "":
+		return nil, "something before the *, or a * alone for any value"
+	case f.Kind == Severity:
+		return nil, acceptedSeverity
+	case f.Kind == Trace:
+		text = strings.ToLower(text)
+		if len(text) > 32 || strings.Trim(text, "0123456789abcdef") != "" {
+			return nil, acceptedTrace
+		}
+	}
+	return Prefix{f, text}, ""
+}
+
+func equalTo(f Field, value string, text bool) (n Node, accepted string) {
+	switch f.Kind {
+	case Severity:
+		rank, ok := SeverityRank(value)
+		if !ok {
+			return nil, acceptedSeverity
+		}
+		value = SeverityName(rank)
+	case Trace:
+		value = strings.ToLower(value)
+		if _, err := hex.DecodeString(value); err != nil || len(value) != 32 {
+			return nil, acceptedTrace
+		}
+	default:
+	}
+	return Equal{f, value, text}, ""
+}
+
+// comparison reads the number, or the severity, that follows an operator.
+func (p *parser) comparison(f Field, op string, begin int) Node {
+	from := p.at
+	chunk := p.chunk()
+	if !p.apart(from) {
+		return nil
+	}
+	p.leaves++
+	c := Compare{Field: f, Value: chunk}
+	for _, o := range []Op{Less, AtMost, AtLeast, Greater} {
+		if o.String() == op {
+			c.Op = o
+		}
+	}
+	accepted := ""
+	switch f.Kind {
+	case Severity:
+		rank, ok := SeverityRank(chunk)
+		if c.Value = SeverityName(rank); !ok {
+			accepted = acceptedSeverity
+		}
+	case Data, Extension:
+		if !lexicon.IsNumber(chunk) {
+			accepted = acceptedNumber
+		}
+	default:
+		accepted = "severity, ext.<name> and data.<path> are compared; time by from and until"
+	}
+	if accepted != "" {
+		p.wrong(begin, p.at-begin, quote(p.q[begin:p.at])+" cannot be compared", accepted)
+		return nil
+	}
+	return c
+}
+
+// containing reads the quoted part that follows ~.
+func (p *parser) containing(f Field, begin int) Node {
+	from, text, ok := p.at, "", true
+	if !p.end() && p.q[p.at] == '"' {
+		text, ok = p.quoted()
+	} else {
+		text = p.chunk()
+	}
+	if !ok || !p.apart(from) {
+		return nil
+	}
+	p.leaves++
+	var folder lexicon.Folder
+	switch {
+	case len(folder.AppendFolded(nil, []byte(text))) == 0:
+		p.wrong(begin, p.at-begin, "There is no part to look for", `a part such as ~"part"`)
+		return nil
+	case f.Kind == Severity:
+		p.wrong(begin, p.at-begin, "A severity has no parts", acceptedSeverity)
+		return nil
+	}
+	return Contains{f, text}
+}

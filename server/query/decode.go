@@ -1,0 +1,271 @@
+package query
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"oriel/server/cloudevents"
+	"oriel/server/fault"
+)
+
+// Limits of a filter, named in every refusal.
+const (
+	MaxValues     = 100  // values of one parameter
+	MaxQuery      = 4096 // bytes of one q
+	MaxConditions = 64   // leaves of all q together
+	MaxDepth      = 32   // of parentheses
+)
+
+// decoder collects everything that is wrong, in the order of parameters.
+type decoder struct {
+	schema     Schema
+	params     url.Values
+	leaves     int
+	violations []fault.Violation
+}
+
+// Decode reads the filter parameters among params: type, source, subject, each configured facet, severity,
+// ext.<name>, data.<path>, q, each with its negated twin (type!), from, until, arrivedFrom, arrivedUntil and
+// v. Parameters for which other says true are the caller's; anything else is reported, with accepted as what
+// there is. It is total: everything wrong is reported together. A parameter that is present but empty is absent.
+func Decode(s Schema, params url.Values, other func(string) bool, accepted string) (Filter, []fault.Violation) {
+	d := &decoder{schema: s, params: params}
+	values, paths := d.names(other, accepted)
+	var where And
+	for _, name := range values {
+		f, _ := FieldOf(s, name) // all of them are fields
+		where = append(where, d.equals(f, name, false)...)
+		where = append(where, d.equals(f, name+"!", true)...)
+	}
+	where = append(where, d.severity("severity", false)...)
+	where = append(where, d.severity("severity!", true)...)
+	for _, p := range paths {
+		where = append(where, d.written(p)...)
+	}
+	where = append(where, d.query("q", false)...)
+	where = append(where, d.query("q!", true)...)
+	f := Filter{
+		Where: conjuncts(Normalise(where)), From: d.bound("from"), Until: d.bound("until"),
+		ArrivedFrom: d.bound("arrivedFrom"), ArrivedUntil: d.bound("arrivedUntil"),
+	}
+	if v := d.single("v"); v != "" && v != "1" {
+		d.invalid("v", v, "1", "The parameter v is the version of the filter parameters, and only 1 exists.")
+	}
+	if len(d.violations) > 0 {
+		return Filter{}, d.violations
+	}
+	if v, long := spelledLong(f); long { // it could not be said again
+		return Filter{}, []fault.Violation{v}
+	}
+	return f, nil
+}
+
+// conjuncts is a condition as what must all hold.
+func conjuncts(n Node) And {
+	if and, ok := n.(And); ok {
+		return and
+	}
+	return And{n}
+}
+
+func spelledLong(f Filter) (fault.Violation, bool) {
+	params := Encode(f)
+	for _, name := range []string{"q", "q!"} {
+		for _, q := range params[name] {
+			if len(q) > MaxQuery {
+				return tooLong(name, q), true
+			}
+		}
+	}
+	return fault.Violation{}, false
+}
+
+// raw are the fields whose parameters take values as they are, in their order.
+func raw(s Schema) []string {
+	out := []string{"type", "source", "subject"}
+	for _, name := range s.Facets {
+		if CheckFacet(name) == nil {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// names sorts the parameters, and reports those that are none.
+func (d *decoder) names(other func(string) bool, accepted string) ([]string, []written) {
+	values := raw(d.schema)
+	var paths []written
+	for _, name := range slices.Sorted(maps.Keys(d.params)) {
+		base, negated := strings.CutSuffix(name, "!")
+		switch {
+		case slices.Contains(values, base), base == "severity", base == "q":
+			continue
+		case !negated && slices.Contains([]string{"from", "until", "arrivedFrom", "arrivedUntil", "v"}, name):
+			continue
+		case other != nil && other(name):
+			continue
+		}
+		if !likeField(base) {
+			d.violations = append(d.violations, fault.Violation{
+				Reason:   fault.ReasonUnknownParameter,
+				Message:  "There is no parameter " + quote(name) + " here; accepted: " + accepted + ".",
+				Metadata: fault.Pairs("attribute", shown(name), "accepted", accepted),
+			})
+			continue
+		}
+		f, err := FieldOf(d.schema, base)
+		if err == nil && !utf8.ValidString(base) {
+			err = errPath
+		}
+		if err != nil {
+			d.invalid(shown(name), base, err.Error(), "The parameter "+quote(name)+" names no field: "+err.Error()+".")
+			continue
+		}
+		i := slices.IndexFunc(paths, func(w written) bool { return w.field == f && w.negated == negated })
+		if i < 0 {
+			i = len(paths)
+			paths = append(paths, written{field: f, negated: negated})
+		}
+		paths[i].names = append(paths[i].names, name)
+	}
+	return values, paths
+}
+
+// likeField says whether a parameter is named like a field of extensions or data.
+func likeField(base string) bool {
+	return strings.HasPrefix(base, "ext.") || base == "data" || strings.HasPrefix(base, "data.") || strings.HasPrefix(base, "data[")
+}
+
+func (d *decoder) invalid(name, value, accepted, message string) {
+	d.violations = append(d.violations, fault.Violation{
+		Reason:   fault.ReasonInvalidParameter,
+		Message:  message,
+		Metadata: fault.Pairs("attribute", name, "value", shown(value), "accepted", accepted),
+	})
+}
+
+// values is the non-empty values of a parameter that are text.
+func (d *decoder) values(name string) []string {
+	var out []string
+	for _, v := range d.params[name] {
+		switch {
+		case v == "":
+		case !utf8.ValidString(v):
+			d.invalid(shown(name), v, "UTF-8", "A value of "+shown(name)+" is not valid UTF-8.")
+		default:
+			out = append(out, v)
+		}
+	}
+	return d.few(name, out)
+}
+
+// few refuses more values than there may be.
+func (d *decoder) few(name string, vs []string) []string {
+	if len(vs) <= MaxValues {
+		return vs
+	}
+	d.invalid(shown(name), strconv.Itoa(len(vs))+" values", "at most "+strconv.Itoa(MaxValues)+" values",
+		"The parameter "+shown(name)+" has more than "+strconv.Itoa(MaxValues)+" values.")
+	return nil
+}
+
+func (d *decoder) single(name string) string {
+	switch vs := d.values(name); len(vs) {
+	case 0:
+		return ""
+	case 1:
+		return vs[0]
+	default:
+		if slices.ContainsFunc(vs, func(v string) bool { return v != vs[0] }) {
+			d.invalid(name, strings.Join(vs, " and "), "one value", "The parameter "+name+" is given more than once, with different values.")
+		}
+		return vs[0]
+	}
+}
+
+func (d *decoder) bound(name string) Bound {
+	s := d.single(name)
+	if s == "" {
+		return Bound{}
+	}
+	b, err := ParseBound(s)
+	if err != nil {
+		text := "The parameter " + name + " is no time: " + err.Error() + "."
+		if strings.Contains(s, " ") {
+			text += " A + in a URL is a space; write it %2B."
+		}
+		d.invalid(name, s, AcceptedBound, text)
+		return Bound{}
+	}
+	return b
+}
+
+// equals reads exact values: alternatives, but of tags, which must all be there; negated, none may be.
+func (d *decoder) equals(f Field, name string, negated bool) []Node {
+	var nodes []Node
+	for _, v := range d.values(name) {
+		switch {
+		case strings.ContainsRune(v, 0):
+			d.invalid(name, v, "text without control characters", "A value of "+name+" holds a NUL, which no event has.")
+		case len(v) > cloudevents.MaxAttribute:
+			d.invalid(name, v, "at most 1024 bytes", "A value of "+name+" is longer than 1024 bytes, which no event has.")
+		default:
+			nodes = append(nodes, Equal{Field: f, Value: v})
+		}
+	}
+	if f == (Field{Facet, facetTag}) && !negated {
+		return nodes
+	}
+	return group(nodes, negated)
+}
+
+func (d *decoder) severity(name string, negated bool) []Node {
+	lowest := int16(0)
+	for _, v := range d.values(name) {
+		rank, ok := SeverityRank(v)
+		if !ok {
+			d.invalid(name, v, acceptedSeverity, quote(v)+" is no severity.")
+			continue
+		}
+		if lowest == 0 || rank < lowest {
+			lowest = rank
+		}
+	}
+	if lowest == 0 {
+		return nil
+	}
+	return group([]Node{Compare{Field{Kind: Severity}, AtLeast, SeverityName(lowest)}}, negated)
+}
+
+// query reads q: several are alternatives.
+func (d *decoder) query(name string, negated bool) []Node {
+	var alternatives []Node
+	for _, v := range d.values(name) {
+		n, leaves, violations := parse(d.schema, name, v)
+		d.leaves += leaves
+		if d.leaves > MaxConditions && leaves <= MaxConditions {
+			violations = append(violations, tooMany(name, v))
+		}
+		d.violations = append(d.violations, violations...)
+		if len(violations) == 0 {
+			alternatives = append(alternatives, n)
+		}
+	}
+	return group(alternatives, negated)
+}
+
+// group makes one condition of alternatives.
+func group(nodes []Node, negated bool) []Node {
+	if len(nodes) == 0 {
+		return nil
+	}
+	var n Node = Or(nodes)
+	if negated {
+		n = Not{n}
+	}
+	return []Node{n}
+}
