@@ -18,8 +18,7 @@ INSERT INTO facet_version (version, config, fields, counted) VALUES
 -- for readers that add or take away rows, for the check and for the rebuild. The value '' of a dimension of
 -- several values (tag, facets) is the event itself, once where it has any. Of the facets it is those that the
 -- configuration counts which the event was derived by, so what an event counts under never changes: a device has
--- as many values as there are devices, as a subject has, and is a filter, never a dimension. Values of a facet lie
--- together, by name.
+-- as many values as there are devices, as a subject has, and is a filter, never a dimension.
 DROP FUNCTION event_dimensions;
 CREATE FUNCTION event_dimensions(severity smallint, type text, source text, tags text[], facets text[], facets_version smallint)
 RETURNS TABLE (dimension text, value text) LANGUAGE sql STABLE PARALLEL SAFE AS $$
@@ -28,10 +27,9 @@ RETURNS TABLE (dimension text, value text) LANGUAGE sql STABLE PARALLEL SAFE AS 
     UNION ALL SELECT 'source', source
     UNION ALL SELECT 'tag', t FROM unnest(tags) t
     UNION ALL SELECT 'tag', '' WHERE cardinality(tags) > 0
-    UNION ALL SELECT split_part(f, '=', 1), substr(f, strpos(f, '=') + 1) FROM facet_version v, unnest(facets) f
-     WHERE v.version = facets_version AND split_part(f, '=', 1) = ANY (v.counted)
-    UNION ALL SELECT split_part(f, '=', 1), '' FROM facet_version v, unnest(facets) WITH ORDINALITY x (f, i)
-     WHERE v.version = facets_version AND split_part(f, '=', 1) = ANY (v.counted)
-       AND (i = 1 OR split_part(facets[i - 1], '=', 1) <> split_part(f, '=', 1))
+    UNION ALL SELECT split_part(f, '=', 1), substr(f, strpos(f, '=') + 1) FROM unnest(facets) f
+     WHERE split_part(f, '=', 1) = ANY (ARRAY(SELECT unnest(v.counted) FROM facet_version v WHERE v.version = facets_version))
+    UNION ALL SELECT c, '' FROM facet_version v, unnest(v.counted) c
+     WHERE v.version = facets_version AND EXISTS (SELECT FROM unnest(facets) f WHERE starts_with(f, c || '='))
 $$;
 REVOKE EXECUTE ON FUNCTION event_dimensions FROM PUBLIC;

@@ -139,17 +139,8 @@ func (q *rollupRead) compile(progress []db.RollupProgressRow, u units) (sql stri
 	// The hours and days hold what is folded; the shorter rollups what is stored.
 	p.delta("folded", merged(c.days, c.hours), q.differences(progress, func(r db.RollupProgressRow) int64 { return r.Folded }))
 	p.delta("stored", merged(c.quarters, c.minutes), q.differences(progress, func(r db.RollupProgressRow) int64 { return r.Commits }))
-	for _, r := range c.plus {
-		p.rows(r, "1")
-	}
-	for _, r := range c.minus {
-		p.rows(r, "-1")
-	}
-	bucket := "1"
-	if q.edges != nil {
-		bucket = "width_bucket(bucket, " + s.param(times(q.edges), "timestamptz[]") + ")"
-	}
-	sql = "SELECT b, dimension, value, sum(n)::bigint, sum(errors)::bigint FROM (SELECT " + bucket +
+	p.rows(c)
+	sql = "SELECT b, dimension, value, sum(n)::bigint, sum(errors)::bigint FROM (SELECT " + p.bucket("bucket") +
 		" AS b, dimension, value, n, errors FROM (" + strings.Join(p.parts, " UNION ALL ") +
 		") p (bucket, dimension, value, n, errors)) p GROUP BY b, dimension, value HAVING sum(n) <> 0 OR sum(errors) <> 0"
 	if len(p.with) > 0 {
@@ -178,100 +169,6 @@ func (q *rollupRead) differences(progress []db.RollupProgressRow, held func(db.R
 		}
 	}
 	return out
-}
-
-// rollupParts collects the parts of a statement.
-type rollupParts struct {
-	*statement
-	q                  *rollupRead
-	with, parts, sizes []string
-}
-
-// chosen is SQL for what is counted by.
-func (p *rollupParts) chosen() string {
-	sql := "dimension = ANY (" + p.param(p.q.dimensions, "text[]") + ")"
-	if p.q.values != nil {
-		sql += " AND value = ANY (" + p.param(p.q.values, "text[]") + ")"
-	}
-	return sql
-}
-
-// severities is that of the minutes.
-func (p *rollupParts) severities() string {
-	if p.q.values == nil {
-		return always
-	}
-	return "severity::text = ANY (" + p.param(p.q.values, "text[]") + ")"
-}
-
-// fewRuns is how many spans are asked for one by one. More of them are listed by their units, or where those
-// are hours by what lies between them.
-const fewRuns = 4
-
-func (p *rollupParts) rollup(columns string, chosen func() string, r runs, unit int64) {
-	if len(r) == 0 {
-		return
-	}
-	if len(r) <= fewRuns {
-		for _, x := range r {
-			p.parts = append(p.parts, "SELECT "+columns+" WHERE "+chosen()+" AND "+p.within("bucket", x))
-		}
-		return
-	}
-	sql := "SELECT " + columns + " WHERE " + chosen() + " AND " + p.within("bucket", run{r[0].from, r[len(r)-1].until})
-	if unit == microsPerHour {
-		sql += " AND bucket <> ALL (" + p.param(times(r.holes().starts(unit)), "timestamptz[]") + ")"
-	} else {
-		sql += " AND bucket = ANY (" + p.param(times(r.starts(unit)), "timestamptz[]") + ")"
-	}
-	p.parts = append(p.parts, sql)
-}
-
-// delta adds the rows of the differences that lie in the runs.
-func (p *rollupParts) delta(name string, r runs, of []difference) {
-	if len(r) == 0 || len(of) == 0 {
-		return
-	}
-	logs, partitions, weights := make([]int16, len(of)), make([]int32, len(of)), make([]int32, len(of))
-	above, until := make([]int64, len(of)), make([]int64, len(of))
-	for i, d := range of {
-		logs[i], partitions[i], above[i], until[i], weights[i] = d.log, d.partition, d.above, d.until, d.weight
-	}
-	in := p.within("e.occurred_at", run{r[0].from, r[len(r)-1].until})
-	if len(r) > 1 {
-		var bounds []int64
-		for _, x := range r {
-			bounds = append(bounds, x.from, x.until)
-		}
-		in += " AND width_bucket(e.occurred_at, " + p.param(times(bounds), "timestamptz[]") + ") % 2 = 1"
-	}
-	p.with = append(p.with, name+" AS MATERIALIZED (SELECT e.occurred_at, e.severity, e.type, e.source, e.tags, e.facets, e.facets_version, d.weight FROM unnest("+
-		p.param(logs, "smallint[]")+", "+p.param(partitions, "integer[]")+", "+p.param(above, "bigint[]")+", "+
-		p.param(until, "bigint[]")+", "+p.param(weights, "integer[]")+") d (log, partition, above, until, weight), LATERAL ("+
-		"SELECT * FROM event e WHERE e.log = d.log AND e.partition = d.partition AND e.commit > d.above AND e.commit <= d.until AND "+
-		in+" OFFSET 0) e LIMIT "+p.param(p.q.bound()+1, "bigint")+")")
-	p.parts = append(p.parts, "SELECT e.occurred_at, d.dimension, d.value, e.weight, CASE WHEN e.severity >= 6 THEN e.weight ELSE 0 END FROM "+
-		name+" e, "+p.counted())
-	p.sizes = append(p.sizes, " UNION ALL SELECT 0, '', '', count(*) FILTER (WHERE weight < 0), count(*) FILTER (WHERE weight > 0) FROM "+name)
-}
-
-// rows adds the rows of a span in the view.
-func (p *rollupParts) rows(r run, weight string) {
-	p.parts = append(p.parts, "SELECT e.occurred_at, d.dimension, d.value, "+weight+", CASE WHEN e.severity >= 6 THEN "+weight+
-		" ELSE 0 END FROM (SELECT * FROM event WHERE "+p.within("occurred_at", r)+" AND "+p.inside(p.q.vector)+") e, "+p.counted())
-}
-
-// counted is what the row e counts under.
-func (p *rollupParts) counted() string {
-	return "event_dimensions(e.severity, e.type, e.source, e.tags, e.facets, e.facets_version) d WHERE " + p.chosen()
-}
-
-func (p *rollupParts) within(column string, r run) string {
-	sql := column + " >= " + p.param(time.UnixMicro(r.from).UTC(), "timestamptz")
-	if r.until < forever {
-		sql += " AND " + column + " < " + p.param(time.UnixMicro(r.until).UTC(), "timestamptz")
-	}
-	return sql
 }
 
 func times(micros []int64) []time.Time {
