@@ -121,7 +121,13 @@ export function session(
   };
 }
 
-export const installation = { name: "orders-test", demo: false, signIn: true, provider: "login.example.com", facets: ["device", "person", "room", "tag"] };
+export const installation = {
+  name: "orders-test",
+  demo: false,
+  signIn: true,
+  provider: "login.example.com",
+  facets: ["device", "person", "room", "tag"],
+};
 
 export function token(number: number, more: Partial<Token> = {}): Token {
   return {

@@ -32,8 +32,10 @@ func TestEveryMistakeIsReportedAtOnce(t *testing.T) {
 	cfg := read(t, "ORIEL_ADDR=nowhere", "ORIEL_ROLES=web,cook", "ORIEL_RETENTION=1d", "ORIEL_KAFKA_SASL=GSSAPI", "ORIEL_LOG_LEVEL=loud", "ORIEL_PUBLIC_URL=oriel",
 		"ORIEL_KAFKA_TOPIC=bad topic!", "ORIEL_KAFKA_TLS_CA_FILE=/nope", "ORIEL_FACETS=line=data..x,from=ext.a", "ORIEL_FACETS_COUNTED=lines", "ORIEL_SEVERITY_PATH=level")
 	err := cfg.Validate()
-	for _, want := range []string{"ORIEL_ADDR", "cook", "2d", "GSSAPI", "ORIEL_DATABASE_URL", "ORIEL_KAFKA_BROKERS", "loud", "ORIEL_PUBLIC_URL", "bad topic!", "/nope",
-		`"data..x"`, `"from"`, `"lines"`, "ORIEL_SEVERITY_PATH"} {
+	for _, want := range []string{
+		"ORIEL_ADDR", "cook", "2d", "GSSAPI", "ORIEL_DATABASE_URL", "ORIEL_KAFKA_BROKERS", "loud", "ORIEL_PUBLIC_URL", "bad topic!", "/nope",
+		`"data..x"`, `"from"`, `"lines"`, "ORIEL_SEVERITY_PATH",
+	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not named in %v", want, err)
 		}

@@ -2,6 +2,7 @@ package query
 
 import (
 	"maps"
+	"math"
 	"net/url"
 	"slices"
 	"strconv"
@@ -15,6 +16,7 @@ import (
 // Limits of a filter, named in every refusal.
 const (
 	MaxValues     = 100  // values of one parameter
+	MaxFilter     = 100  // values of all parameters that are conditions together, but for q
 	MaxQuery      = 4096 // bytes of one q
 	MaxConditions = 64   // leaves of all q together
 	MaxDepth      = 32   // of parentheses
@@ -30,8 +32,8 @@ type decoder struct {
 
 // Decode reads the filter parameters among params: type, source, subject, each configured facet, severity,
 // ext.<name>, data.<path>, q, each with its negated twin (type!), from, until, arrivedFrom, arrivedUntil and
-// v. Parameters for which other says true are the caller's; anything else is reported, with accepted as what
-// there is. It is total: everything wrong is reported together. A parameter that is present but empty is absent.
+// v. Parameters for which other says true are the caller's, and accepted names them; anything else is reported,
+// with all that there is and what is nearest. It is total: everything wrong is reported together. A parameter that is present but empty is absent.
 func Decode(s Schema, params url.Values, other func(string) bool, accepted string) (Filter, []fault.Violation) {
 	d := &decoder{schema: s, params: params}
 	values, paths := d.names(other, accepted)
@@ -58,11 +60,42 @@ func Decode(s Schema, params url.Values, other func(string) bool, accepted strin
 	if len(d.violations) > 0 {
 		return Filter{}, d.violations
 	}
-	if v, long := spelledLong(f); long { // it could not be said again
+	if d.crowded(params, other) || d.crowded(Encode(f), nil) { // or it could not be said again
+		return Filter{}, d.violations
+	}
+	if v, long := spelledLong(f); long { // nor could this
 		return Filter{}, []fault.Violation{v}
 	}
 	return f, nil
 }
+
+// crowded reports more conditions than a filter may have beside q.
+func (d *decoder) crowded(params url.Values, other func(string) bool) bool {
+	n := 0
+	for name, vs := range params {
+		if base := strings.TrimSuffix(name, "!"); base == "q" || slices.Contains(notConditions(), base) || other != nil && other(name) {
+			continue
+		}
+		for _, v := range vs {
+			if v != "" {
+				n++
+			}
+		}
+	}
+	if n <= MaxFilter {
+		return false
+	}
+	d.violations = append(d.violations, fault.Violation{
+		Reason:  fault.ReasonInvalidParameter,
+		Message: "The filter has " + strconv.Itoa(n) + " values of parameters, beside q; at most " + strconv.Itoa(MaxFilter) + " are looked for together.",
+		Metadata: fault.Pairs("attribute", "filter", "value", strconv.Itoa(n)+" values", "limit", strconv.Itoa(MaxFilter),
+			"accepted", "at most "+strconv.Itoa(MaxFilter)+" values of all parameters together, beside q"),
+	})
+	return true
+}
+
+// notConditions are the parameters of a filter that have no negated twin.
+func notConditions() []string { return []string{"from", "until", "arrivedFrom", "arrivedUntil", "v"} }
 
 // conjuncts is a condition as what must all hold.
 func conjuncts(n Node) And {
@@ -104,17 +137,13 @@ func (d *decoder) names(other func(string) bool, accepted string) ([]string, []w
 		switch {
 		case slices.Contains(values, base), base == "severity", base == "q":
 			continue
-		case !negated && slices.Contains([]string{"from", "until", "arrivedFrom", "arrivedUntil", "v"}, name):
+		case !negated && slices.Contains(notConditions(), name):
 			continue
 		case other != nil && other(name):
 			continue
 		}
 		if !likeField(base) {
-			d.violations = append(d.violations, fault.Violation{
-				Reason:   fault.ReasonUnknownParameter,
-				Message:  "There is no parameter " + quote(name) + " here; accepted: " + accepted + ".",
-				Metadata: fault.Pairs("attribute", shown(name), "accepted", accepted),
-			})
+			d.unknown(name, accepted)
 			continue
 		}
 		f, err := FieldOf(d.schema, base)
@@ -133,6 +162,33 @@ func (d *decoder) names(other func(string) bool, accepted string) ([]string, []w
 		paths[i].names = append(paths[i].names, name)
 	}
 	return values, paths
+}
+
+// unknown reports a parameter that is none, with those that there are and the nearest of them.
+func (d *decoder) unknown(name, callers string) {
+	conditions := append(raw(d.schema), "severity", "q")
+	near, least := "", math.MaxInt
+	others := notConditions()
+	if callers != "" {
+		others = append(others, strings.Split(callers, ", ")...)
+	}
+	for _, known := range slices.Concat(conditions, others) {
+		far := distance(strings.ToLower(name), strings.ToLower(known))
+		if len(known) > 1 && far <= max(1, len(known)/3) && far < least {
+			near, least = known, far
+		}
+	}
+	accepted := strings.Join(conditions, ", ") + ", ext.<name>, data.<path>, each of these also with ! for not, " + strings.Join(others, ", ")
+	v := fault.Violation{
+		Reason:   fault.ReasonUnknownParameter,
+		Message:  "There is no parameter " + quote(name) + " here; accepted: " + accepted + ".",
+		Metadata: fault.Pairs("attribute", shown(name), "accepted", accepted),
+	}
+	if near != "" {
+		v.Message = "There is no parameter " + quote(name) + " here; did you mean " + near + "? Accepted: " + accepted + "."
+		v.Metadata["suggestions"] = near
+	}
+	d.violations = append(d.violations, v)
 }
 
 // likeField says whether a parameter is named like a field of extensions or data.

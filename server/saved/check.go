@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -41,11 +42,29 @@ func (s *Store) canonical(params string, wrong *violations) string {
 		*wrong = append(*wrong, found...)
 		return ""
 	}
+	lasting("until", f.From, f.Until, time.Now(), wrong)
+	if f.ArrivedFrom.Given() {
+		lasting("arrivedUntil", f.ArrivedFrom, f.ArrivedUntil, time.Now(), wrong)
+	}
 	out := query.Encode(f).Encode()
 	if len(out) > MaxParams {
-		wrong.add("params", fmt.Sprintf("The filter has more than %d bytes as URL parameters.", MaxParams), "limit", strconv.Itoa(MaxParams))
+		wrong.add("params", fmt.Sprintf("The filter has %d bytes as URL parameters; a search takes at most %d.", len(out), MaxParams),
+			"value", strconv.Itoa(len(out))+" bytes", "limit", strconv.Itoa(MaxParams))
 	}
 	return out
+}
+
+// lasting refuses a range of time that is empty now and stays so, which every search would refuse. One that ends
+// relative to now and begins at a fixed time may yet come to hold something.
+func lasting(name string, from, until query.Bound, now time.Time, wrong *violations) {
+	w, err := query.ResolveWindow(from, until, now)
+	if err == nil || until.Relative() && from.At.Given {
+		return
+	}
+	*wrong = append(*wrong, fault.Violation{
+		Reason: fault.ReasonInvalidParameter, Message: "The time range is always empty: " + err.Error() + ".",
+		Metadata: fault.Pairs("attribute", name, "value", w.Until.String(), "accepted", "a time after where it begins"),
+	})
 }
 
 // checkName holds a name against what others can read and tell from other names.

@@ -19,7 +19,7 @@ import (
 // The limits, each named by the error that refuses what is beyond it.
 const (
 	MaxName     = 200   // characters of a name
-	MaxParams   = 65536 // bytes of the canonical parameters
+	MaxParams   = 24576 // bytes of the canonical parameters: a request takes 32 KiB with its headers, its snapshot and its page
 	MaxView     = 16384 // bytes of what a page keeps beside them
 	MaxSearches = 500   // that one person keeps
 	MaxLinks    = 5000  // that one person has made and somebody used within a year

@@ -169,7 +169,7 @@ func TestEverythingThatIsWrongIsToldTogether(t *testing.T) {
 		long = append(long, fmt.Sprint("type=", i, strings.Repeat("ü", 500)))
 	}
 	_, err := s.Create(t.Context(), ada, Search{Name: "n", Params: strings.Join(long, "&")}, nil)
-	if e := wants(t, err, fault.InvalidArgument, fault.ReasonInvalidField); e.Metadata["limit"] != "65536" {
+	if e := wants(t, err, fault.InvalidArgument, fault.ReasonInvalidField); e.Metadata["limit"] != "24576" || !strings.Contains(e.Message, "24576") {
 		t.Errorf("got %+v", e)
 	}
 	if page, err := s.List(t.Context(), ada, 10, ""); err != nil || len(page.Searches) != 0 {
@@ -178,6 +178,58 @@ func TestEverythingThatIsWrongIsToldTogether(t *testing.T) {
 	made, err := s.Create(t.Context(), ada, Search{Name: "family 👨\u200d👩\u200d👧 ✈\ufe0f"}, nil)
 	if err != nil || made.Name != "family 👨\u200d👩\u200d👧 ✈\ufe0f" {
 		t.Errorf("an emoji is refused: %v", err)
+	}
+}
+
+func TestAFilterThatNoSearchTakesIsNotKept(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	some := func(n int) (values []string) {
+		for i := range n {
+			values = append(values, fmt.Sprint("v", i))
+		}
+		return values
+	}
+	for params, want := range map[string]string{
+		"from=-1h&until=-2h": "INVALID_PARAMETER until",
+		"from=2026-11-30T12:00:00Z&until=2026-11-30T12:00:00Z": "INVALID_PARAMETER until",
+		"until=-25h":                                            "INVALID_PARAMETER until",
+		"until=2020-01-01T00:00:00Z":                            "INVALID_PARAMETER until",
+		"arrivedFrom=-1h&arrivedUntil=-1d":                      "INVALID_PARAMETER arrivedUntil",
+		"from=2126-11-30T12:00:00Z&until=-1h":                   "", // in a hundred years it is one
+		"from=-1h&until=now&arrivedUntil=-30d":                  "",
+		url.Values{"type": some(60), "room": some(40)}.Encode(): "",
+		url.Values{"type": some(60), "room": some(41)}.Encode(): "INVALID_PARAMETER filter",
+		url.Values{"type": some(60), "q": {"room:(" + strings.Join(some(41), " OR ") + ")"}}.Encode(): "INVALID_PARAMETER filter",
+		url.Values{"type": some(100), "q": {"tea"}, "from": {"-1h"}}.Encode():                         "",
+	} {
+		_, err := s.Link(t.Context(), ada, params)
+		got := ""
+		if err != nil {
+			for _, v := range fault.Of(err).Violations {
+				got += v.Reason + " " + v.Metadata["attribute"]
+			}
+		}
+		if got != want {
+			t.Errorf("%.60s: %q, want %q: %v", params, got, want, err)
+		}
+	}
+}
+
+func TestAnUnknownParameterIsToldWithTheNearest(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	for name, near := range map[string]string{"tyep": "type", "Type": "type", "rom": "room", "arrivedfrom": "arrivedFrom", "from!": "from", "colour": ""} {
+		_, err := s.Link(t.Context(), ada, url.Values{name: {"x"}}.Encode())
+		e := wants(t, err, fault.InvalidArgument, fault.ReasonUnknownParameter)
+		if e.Metadata["suggestions"] != near || near != "" && !strings.Contains(e.Message, "did you mean "+near+"?") {
+			t.Errorf("%s: suggested is %q in %q", name, e.Metadata["suggestions"], e.Message)
+		}
+		for _, known := range []string{"type", "room", "severity", "ext.<name>", "data.<path>", "q", "until", "arrivedUntil", "v"} {
+			if !slices.Contains(strings.FieldsFunc(e.Metadata["accepted"], func(r rune) bool { return r == ',' || r == ' ' }), known) {
+				t.Errorf("%s: accepted is %q, without %s", name, e.Metadata["accepted"], known)
+			}
+		}
 	}
 }
 

@@ -91,7 +91,11 @@ func (l *lookup) find(ctx context.Context, at query.Instant) (*Detail, error) {
 	}
 	d := detailOf(event)
 	times = slices.DeleteFunc(times, func(t time.Time) bool { return t.Equal(event.OccurredAt) })
-	d.Others, d.OthersFrom = times[:min(len(times), MaxOthers)], from
+	if len(times) > MaxOthers { // what is listed is whole as far as it goes
+		times = times[:MaxOthers]
+		from = times[MaxOthers-1]
+	}
+	d.Others, d.OthersFrom = times, from
 	if err := l.topics.load(ctx, l.ses, []*row{{key: key{log: event.Log}}}); err != nil {
 		return nil, err
 	}
@@ -99,7 +103,7 @@ func (l *lookup) find(ctx context.Context, at query.Instant) (*Detail, error) {
 	return d, nil
 }
 
-// times is when the identity occurred, the newest first, one more than are listed at most. Where the event is
+// times is when the identity occurred, the newest first, one more beside the event than are listed at most. Where the event is
 // found already, the search for others ends with its budget, and from says how far it went.
 func (l *lookup) times(ctx context.Context, found bool) (times []time.Time, from time.Time, err error) {
 	v, err := l.freeze(ctx, l.ses, query.Filter{From: query.Bound{At: query.Instant{Micros: minMicros, Given: true}}})
@@ -110,7 +114,7 @@ func (l *lookup) times(ctx context.Context, found bool) (times []time.Time, from
 		return query.Equal{Field: query.Field{Kind: query.Attribute, Name: name}, Value: value, Text: true}
 	}
 	p := scan{
-		Service: l.Service, limits: l.limits, ses: l.ses, view: v, most: MaxOthers + 1, brief: true,
+		Service: l.Service, limits: l.limits, ses: l.ses, view: v, most: MaxOthers + 2, brief: true,
 		where: query.And{attribute("source", l.source), attribute("id", l.id)},
 	}
 	p.limits.budget, p.limits.walk = l.limits.others, math.MaxInt

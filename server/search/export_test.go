@@ -259,6 +259,37 @@ func TestACellReadsBackAndIsNoFormula(t *testing.T) {
 	}
 }
 
+func TestOnlyWhatIsANumberHasASignWithoutAGuard(t *testing.T) {
+	t.Parallel()
+	st := newStore(t)
+	for name, c := range map[string]struct {
+		of     sample
+		column string
+		want   string
+	}{
+		"a number of the data":            {sample{data: []byte(`{"v":-1}`)}, "data.v", "-1"},
+		"a number with an exponent":       {sample{data: []byte(`{"v":-1.5e+3}`)}, "data.v", "-1.5e+3"},
+		"a number in a list":              {sample{data: []byte(`{"v":[7,-1]}`)}, "data.v[1]", "-1"},
+		"a text that looks like one":      {sample{data: []byte(`{"v":"-1"}`)}, "data.v", "'-1"},
+		"the same in a list":              {sample{data: []byte(`{"v":["a","-1"]}`)}, "data.v[1]", "'-1"},
+		"several values":                  {sample{data: []byte(`{"v":["-1","-2"]}`)}, "data.v[*]", `"[""-1"",""-2""]"`},
+		"an extension that is an integer": {sample{extensions: []string{"x", "integer", "-1"}}, "ext.x", "-1"},
+		"an extension that is a text":     {sample{extensions: []string{"x", "string", "-1"}}, "ext.x", "'-1"},
+		"the data, a number":              {sample{data: []byte(`-1`)}, "data", "-1"},
+		"the data, plain text":            {sample{contentType: "text/plain", data: []byte(`-1`)}, "data", "'-1"},
+		"an attribute":                    {sample{subject: "-1"}, "subject", "'-1"},
+		"nothing":                         {sample{subject: "s"}, "data.none", `""`},
+		"an empty text":                   {sample{data: []byte(`{"v":""}`)}, "data.v", `""`},
+	} {
+		c.of.kind = name
+		st.add(c.of)
+		text, err := st.export(t, "type", name, "format", "csv", "columns", c.column)
+		if want := c.column + "\r\n" + c.want + "\r\n"; err != nil || text != want {
+			t.Errorf("%s: %q, want %q, %v", name, text, want, err)
+		}
+	}
+}
+
 func TestColumnsAreOfWhateverAnEventHas(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)

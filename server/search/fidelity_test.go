@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -120,8 +121,8 @@ func TestAnIdentityOfSeveralTimes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(newest.Data) != "0" || !newest.OccurredAt.Equal(times[0]) || !slices.Equal(newest.Others, times[1:21]) || !newest.OthersFrom.IsZero() {
-		t.Errorf("newest: %s at %s, others %v", newest.Data, newest.OccurredAt, newest.Others)
+	if string(newest.Data) != "0" || !newest.OccurredAt.Equal(times[0]) || !slices.Equal(newest.Others, times[1:21]) || !newest.OthersFrom.Equal(times[20]) {
+		t.Errorf("newest: %s at %s, others %v from %s", newest.Data, newest.OccurredAt, newest.Others, newest.OthersFrom)
 	}
 	old, err := st.svc.Get(t.Context(), name, values("time", times[24].Format(time.RFC3339)))
 	if err != nil {
@@ -129,6 +130,16 @@ func TestAnIdentityOfSeveralTimes(t *testing.T) {
 	}
 	if string(old.Data) != "24" || !slices.Equal(old.Others, times[:20]) {
 		t.Errorf("by time: %s, others %v", old.Data, old.Others)
+	}
+	for n, from := range map[int]time.Time{21: {}, 22: times[20]} { // as many as are listed, and one more
+		id := fmt.Sprint("of ", n)
+		for i := range n {
+			st.add(sample{id: id, at: times[i]})
+		}
+		d, err := st.svc.Get(t.Context(), cloudevents.EscapeName("/test", id), nil)
+		if err != nil || !slices.Equal(d.Others, times[1:21]) || !d.OthersFrom.Equal(from) {
+			t.Errorf("%s: others %v from %s, %v", id, d.Others, d.OthersFrom, err)
+		}
 	}
 	st.svc.limits.others = 0
 	old, err = st.svc.Get(t.Context(), name, values("time", times[24].Format(time.RFC3339)))

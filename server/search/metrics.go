@@ -81,7 +81,7 @@ func (l *limits) series() map[string]float64 {
 		"others_seconds": l.others.Seconds(), "others": MaxOthers,
 		"exports": exportsAtOnce, "export_page": exportPage, "export_chunk_bytes": exportChunk, "export_columns": maxColumns,
 		"export_patience_seconds": exportPatience.Seconds(), "export_snapshot_seconds": exportAge.Seconds(),
-		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": query.MaxValues,
+		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": query.MaxValues, "filter_values": query.MaxFilter,
 		"query_bytes": query.MaxQuery, "query_conditions": query.MaxConditions, "preview_bytes": previewBytes,
 		"set": float64(l.set), "set_bytes": float64(l.setBytes), "prefix_words": float64(l.expansions), "path_types": float64(l.types), "neighbours": MaxNeighbours,
 		"count_rows": float64(l.countRows), "count_seconds": l.counting.Seconds(),
