@@ -68,7 +68,8 @@ func (p *parser) foreignNegation() bool {
 	if signs == 0 {
 		return false
 	}
-	accepted := "-" + shown(p.part(begin+signs)) + " with a minus right before it, or NOT and a space; in quotes it is text"
+	what := strings.TrimLeft(p.part(begin+signs), "-")
+	accepted := "-" + shown(what) + " with a minus right before it, or NOT and a space; in quotes it is text: " + shown(quoted(rest[:signs]))
 	p.at += signs
 	p.wrong(begin, signs, "Nothing is negated by "+quote(rest[:signs])+" here", accepted)
 	return true
@@ -163,6 +164,9 @@ func (p *parser) spacedField() bool {
 		return false
 	}
 	op := written
+	if op == "=>" || op == "=<" {
+		op = op[1:] + "="
+	}
 	switch {
 	case strings.Trim(op, ":=") == "":
 		op = ":"
@@ -182,7 +186,7 @@ func (p *parser) spacedField() bool {
 	return true
 }
 
-var spaced = regexp.MustCompile(`^([:=]+|!=|<=|>=|<|>)`)
+var spaced = regexp.MustCompile(`^(=>|=<|[:=]+|!=|<=|>=|<|>)`)
 
 // ranged refuses the ranges of other languages as the value of a field.
 func (p *parser) ranged(f Field, begin int) bool {

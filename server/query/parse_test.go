@@ -230,6 +230,7 @@ func TestWhatAQueryMeans(t *testing.T) {
 		"data.n = 5 a":                  "!1:8",
 		"data.n==5":                     "!1:9",
 		"data.n > 5 tea":                "!1:8",
+		"data.n => 5 -a":                "!1:9",
 		"type > 5":                      "!6:1",
 		"room : hall":                   "!1:6",
 		"room :hall":                    "!1:6",
@@ -250,6 +251,18 @@ func TestWhatAQueryMeans(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s means\n\t%s, not\n\t%s", q, got, want)
+		}
+	}
+}
+
+func TestWhatIsRefusedIsToldInTheLanguage(t *testing.T) {
+	t.Parallel()
+	for q, want := range map[string]string{ // what is accepted begins so
+		`!type:"a b"`: `-type:"a b" `, "- -x": "-x ", "data.n == 5": "no spaces: data.n:5;", `room = "a b"`: `no spaces: room:"a b";`, "data.n =< 5": "no spaces: data.n<=5;",
+		"data.n:[1 TO 5}": "data.n>=1 data.n<5", "severity:{info TO *]": "severity>info", "“green tea”": `straight quotes: "green tea"`, "a || b": "OR", "a && b": "AND", "data.n==5": "one : or = and the value right behind it, such as data.n:5;",
+	} {
+		if _, violations := Parse(testSchema(), "q", q); len(violations) != 1 || !strings.HasPrefix(violations[0].Metadata["accepted"], want) {
+			t.Errorf("%s: %v, not %s", q, violations, want)
 		}
 	}
 }
@@ -326,7 +339,8 @@ func TestAFacetFieldComesFromTheConfiguration(t *testing.T) {
 	if want := Node(Or{Word{"room-1:7"}, Equal{Field{Facet, "ward"}, "7", false}}); !reflect.DeepEqual(n, want) {
 		t.Errorf("%#v", n)
 	}
-	for name, ok := range map[string]bool{"ward": true, "w2_x-y": true, "type": false, "from": false, "Ward": false, "": false, "urn": false, "a.b": false, "data": false,
+	for name, ok := range map[string]bool{
+		"ward": true, "w2_x-y": true, "type": false, "from": false, "Ward": false, "": false, "urn": false, "a.b": false, "data": false,
 		"by": false, "extension": false,
 	} {
 		if err := CheckFacet(name); (err == nil) != ok {
