@@ -109,7 +109,7 @@ func missing(l *load, stored map[string]int) []string {
 	return ids
 }
 
-func TestTheDemoAnswersTheBrowserWithoutATokenAndNobodyElse(t *testing.T) {
+func TestTheDemoAnswersNobodyWithoutACredential(t *testing.T) {
 	t.Parallel()
 	addr := apptest.FreeAddr(t)
 	startDemo(t, demoDir(t), addr)
@@ -129,8 +129,8 @@ func TestTheDemoAnswersTheBrowserWithoutATokenAndNobodyElse(t *testing.T) {
 		defer resp.Body.Close()
 		return resp.StatusCode
 	}
-	if code := ask(addr, ""); code != http.StatusOK {
-		t.Errorf("the demo analyst is answered %d", code)
+	if code := ask(addr, ""); code != http.StatusUnauthorized {
+		t.Errorf("who has no credential is answered %d", code)
 	}
 	if code := ask("evil.example.com", ""); code < 400 || code >= 500 {
 		t.Errorf("a foreign Host is answered %d", code)

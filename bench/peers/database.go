@@ -24,15 +24,15 @@ type database struct {
 	url   string
 	pool  *pgxpool.Pool
 	admin *pgx.Conn
-	// since is where the events begin that contenders add; zero where there are no others.
-	since time.Time
+	// added is the condition of the rows that contenders add.
+	added string
 	// closers end what works beside the contender.
 	closers []func(context.Context) error
 }
 
 // openDatabase makes an empty one.
 func (s *stage) openDatabase(ctx context.Context, name, ddl string) (d *database, err error) {
-	d = &database{name: name, ddl: ddl}
+	d = &database{name: name, ddl: ddl, added: "true"}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.close(ctx))
@@ -71,7 +71,7 @@ func (s *stage) fill(ctx context.Context, w workload, players []*player, out io.
 	if err != nil {
 		return err
 	}
-	s.past[""], ours.since = ours, w.past.Until
+	s.past[""], ours.added = ours, "occurred_at >= '"+w.past.Until.Format(time.RFC3339Nano)+"'"
 	if err := stored.Fill(ctx, ours.pool, w.past, s.log, out); err != nil {
 		return err
 	}
@@ -85,9 +85,9 @@ func (s *stage) fill(ctx context.Context, w workload, players []*player, out io.
 		if err != nil {
 			return err
 		}
-		s.past[ddl], d.since = d, w.past.Until
+		s.past[ddl], d.added = d, ours.added
 		began := time.Now()
-		if err := d.copyFrom(ctx, ours); err != nil {
+		if err := d.copyFrom(ctx, ours, w.past.Until); err != nil {
 			return fmt.Errorf("fill %s: %w", name, err)
 		}
 		var size string
@@ -100,8 +100,8 @@ func (s *stage) fill(ctx context.Context, w workload, players []*player, out io.
 }
 
 // copyFrom copies the events of the product's database, in two streams.
-func (d *database) copyFrom(ctx context.Context, ours *database) error {
-	middle := d.since.Add(-events.Days * 12 * time.Hour).Format(time.RFC3339Nano)
+func (d *database) copyFrom(ctx context.Context, ours *database, until time.Time) error {
+	middle := until.Add(-events.Days * 12 * time.Hour).Format(time.RFC3339Nano)
 	group, copying := errgroup.WithContext(ctx)
 	for _, half := range []string{"occurred_at < '" + middle + "'", "occurred_at >= '" + middle + "'"} {
 		group.Go(func() error {
@@ -130,8 +130,6 @@ func (d *database) copyFrom(ctx context.Context, ours *database) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
-	// Rewritten, the plain table has no page with room: what is added is behind what was there, where it is
-	// counted, as no index says what is new.
 	tidy := "VACUUM (ANALYZE) event"
 	if d.ddl == plain {
 		tidy = "VACUUM (FULL, ANALYZE) event"
@@ -141,6 +139,16 @@ func (d *database) copyFrom(ctx context.Context, ours *database) error {
 			return err
 		}
 	}
+	if d.ddl != plain {
+		return nil
+	}
+	// No index of it says what is new. But, rewritten, its pages have no room that the server knows of: all that
+	// is added is in the last one or behind it.
+	var pages int64
+	if err := d.pool.QueryRow(ctx, "SELECT pg_relation_size('event') / current_setting('block_size')::int").Scan(&pages); err != nil {
+		return err
+	}
+	d.added = fmt.Sprintf("ctid >= '(%d,0)'", max(pages-1, 0))
 	return nil
 }
 
@@ -152,20 +160,6 @@ func (d *database) alone(ctx context.Context, work func(*pgconn.PgConn) error) e
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	return work(conn.PgConn())
-}
-
-// added is the condition of the rows that contenders have added, as of now or a little more.
-func (d *database) added(ctx context.Context) (string, error) {
-	switch {
-	case d.since.IsZero():
-		return "true", nil
-	case d.ddl != plain:
-		return "occurred_at >= '" + d.since.Format(time.RFC3339Nano) + "'", nil
-	default:
-		var pages int64
-		err := d.pool.QueryRow(ctx, "SELECT pg_relation_size('event') / current_setting('block_size')::int").Scan(&pages)
-		return fmt.Sprintf("ctid >= '(%d,0)'", max(pages-1, 0)), err
-	}
 }
 
 // empty drops the databases.

@@ -7,7 +7,11 @@
 // All begin with the same past (bench/stored), of the kind of the events that follow, in three databases: the
 // product's, one with the searchable table and one with the plain table; whoever plays adds new events to it,
 // as many each time. What the peers are spared: the product's dedup with a verdict, its
-// ledger, rollups and identifiers, and its path=value terms.
+// ledger, rollups and identifiers, and its path=value terms. What the plain table spares its peer beside that is
+// most of the product's work: of the 40 µs that a short event costs PostgreSQL, btrees take about 9, the words
+// under GIN 12, and rollups 3.
+//
+// As smaller pasts scale, those of the long form take some 43 GB of disk: the short events first, then the webhooks.
 //
 //	go run ./bench/peers -url postgres://…
 package main

@@ -110,15 +110,11 @@ type counter struct {
 }
 
 func newCounter(ctx context.Context, d *database, c contender) (*counter, error) {
-	added, err := d.added(ctx)
-	if err != nil {
-		return nil, err
-	}
 	conn, err := pgx.Connect(ctx, d.url)
 	if err != nil {
 		return nil, err
 	}
-	k := &counter{conn: conn, c: c, added: added}
+	k := &counter{conn: conn, c: c, added: d.added}
 	// One process counts: the others are the contender's.
 	if _, err := conn.Exec(ctx, "SET max_parallel_workers_per_gather = 0"); err != nil {
 		return nil, errors.Join(err, conn.Close(ctx))

@@ -367,7 +367,7 @@ func TestACSVReadsBackInASpreadsheetWithoutAFormula(t *testing.T) {
 	dbtest.EachBroker(t, 2, func(t *testing.T, b dbtest.Broker) {
 		a := newAsker(t, b)
 		cells := map[string]string{ // as they stand in the file
-			"=1+1": "'=1+1", "+1": "'+1", "@x": "'@x", "-x": "'-x", "-5": "-5", "\tx": "'\tx", "\rx": "\"'\rx\"",
+			"=1+1": "'=1+1", "+1": "'+1", "@x": "'@x", "-x": "'-x", "-5": "'-5", "\tx": "'\tx", "\rx": "\"'\rx\"",
 			`=HYPERLINK("http://a","b")`: `"'=HYPERLINK(""http://a"",""b"")"`, `say "hi", you`: `"say ""hi"", you"`, "a\r\nb": "\"a\r\nb\"", "a\rb": "\"a\rb\"",
 			"007": "007", "12345678901234567890": "12345678901234567890", "it's": "it's", "'x": "''x",
 		}

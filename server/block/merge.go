@@ -12,7 +12,10 @@ func Merge(blocks []*Block) (*Block, error) {
 		return nil, fmt.Errorf("a block of no blocks")
 	}
 	rows, entries, base := 0, 0, blocks[0].BaseOffset
-	for _, b := range blocks {
+	for n, b := range blocks {
+		if b.Rows < 1 || b.Rows > MaxRows || b.Entries < 0 {
+			return nil, fmt.Errorf("block %d: %w: %d rows, %d entries", n, ErrCorrupt, b.Rows, b.Entries)
+		}
 		rows += b.Rows
 		entries += b.Entries
 		base = min(base, b.BaseOffset)
@@ -21,7 +24,7 @@ func Merge(blocks []*Block) (*Block, error) {
 		return nil, fmt.Errorf("a block has 1 to %d rows, not %d", MaxRows, rows)
 	}
 	whole := &Block{Rows: rows, BaseOffset: base, Places: make([]byte, 0, PlaceBytes*rows)}
-	pairs := make([]uint64, 0, min(max(entries, 0), 1<<21))
+	pairs := make([]uint64, 0, min(entries, 1<<21))
 	at := 0
 	for n, b := range blocks {
 		var err error

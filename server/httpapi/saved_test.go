@@ -179,6 +179,38 @@ func TestAShareLinkOpensItsFilter(t *testing.T) {
 	l.as(operatorCookie, "GET", "/v1/shareLinks/"+strings.Repeat("a", 20), "").failure(t, 404, fault.ReasonNotFound)
 }
 
+// What is kept is what a search takes, beside a snapshot, a page and what a browser sends of its own.
+func TestTheLongestFilterThatIsKeptIsTakenByASearch(t *testing.T) {
+	t.Parallel()
+	l := startLibrary(t)
+	filter := func(length int) string {
+		var params []string
+		left := length - len("from=-1h&q="+strings.Repeat("x", 1))
+		for i := 0; left > 0; i++ {
+			value := fmt.Sprintf("%03d", i) + strings.Repeat("x", min(997, max(0, left-len("&type=000"))))
+			params, left = append(params, "type="+value), left-len("&type=")-len(value)
+		}
+		return "from=-1h&q=" + strings.Repeat("x", max(1, 1+left)) + "&" + strings.Join(params, "&")
+	}
+	long := filter(saved.MaxParams)
+	made := into[ShareLink](t, l.as(analystCookie, "POST", "/v1/shareLinks", fmt.Sprintf(`{"params":%q}`, long)))
+	if len(made.Params) != saved.MaxParams {
+		t.Fatalf("%d bytes are kept", len(made.Params))
+	}
+	target := "/v1/events?" + made.Params + "&snapshot=" + strings.Repeat("s", 2048) + "&pageToken=" + strings.Repeat("p", 1024)
+	r := l.do(l.request("GET", target, "", "Host", "events.example.com", "Cookie", "__Host-oriel="+analystCookie+"; other="+strings.Repeat("c", 4096)))
+	if r.StatusCode != http.StatusOK {
+		t.Errorf("a search of it answers %d %.200s", r.StatusCode, r.body)
+	}
+	more := fmt.Sprintf(`"params":%q`, long+"x")
+	for path, body := range map[string]string{"/v1/shareLinks": "{" + more + "}", "/v1/savedSearches": `{"displayName":"n",` + more + "}"} {
+		f := l.as(analystCookie, "POST", path, body).failure(t, 400, fault.ReasonInvalidField)
+		if d := f.Details[0]; d.Metadata["attribute"] != "params" || d.Metadata["limit"] != fmt.Sprint(saved.MaxParams) {
+			t.Errorf("%s: %+v", path, d)
+		}
+	}
+}
+
 func TestAPageForSomebodyElseSavesNothing(t *testing.T) {
 	t.Parallel()
 	l := startLibrary(t)

@@ -19,6 +19,8 @@ func TestACursorIsFound(t *testing.T) {
 		"data.it|": "[data.it] word", "data.items[*].sku:r|": "data.items[*].sku:[r] data.items[*].sku", `data."a b":|`: `data."a b":[] data."a b"`,
 		"ext.re|": "[ext.re] word", "http://x|": "[http://x] word", "12:3|": "[12:3] word", "nofield:x|": "[nofield:x] word", "type:a |type:b": "type:a [] type:b word joins",
 		"ÄÖ ü|": "ÄÖ [ü] word joins", ")|": ")[] word joins", "-|": "[-] word", "type:(-|": "type:([-] type", "a  |": "a  [] word joins",
+		`data."a|`: `[data."a] word`, `x data."a b|" y`: `x [data."a b·"] y word joins`, `data."a b".|`: `[data."a b".] word`, `data."a b"| x`: `[data."a b"] x word`,
+		`"a b"*| x`: `["a b"*] x word quoted <a b>`, `room:"a"|* x`: `room:["a"·*] x room quoted <a>`, `data.x."a| type:b`: `[data.x."a] type:b word`, `data."a b" t|`: `data."a b" [t] word joins`, "severity>(e|": "severity>([e] word",
 	} {
 		before, after, _ := strings.Cut(q, "|")
 		c := At(s, before+after, utf8.RuneCountInString(before))
@@ -45,6 +47,17 @@ func TestACursorIsFound(t *testing.T) {
 		}
 		if strings.ReplaceAll(got, " ", "") != strings.ReplaceAll(want, " ", "") {
 			t.Errorf("%s: %s, want %s", q, got, want)
+		}
+	}
+}
+
+func TestACursorKnowsTheOperatorBeforeIt(t *testing.T) {
+	t.Parallel()
+	for q, want := range map[string]string{
+		"room:": ":", "room!=K": "!=", "severity>=": ">=", "data.a<1": "<", "data.a~x": "~", "data.a:(1 OR ": ":", "-room=(": "=", "tea": "", "room:(a) ": "", "severity>(": "",
+	} {
+		if c := At(Schema{Facets: []string{"room"}}, q, len(q)); c.Op != want || (c.Field == nil) != (want == "") {
+			t.Errorf("%s: %+v, not %s", q, c, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"strings"
@@ -13,6 +14,7 @@ const (
 	acceptedSeverity = "trace, debug, info, notice, warning (or warn), error, critical, emergency"
 	acceptedTrace    = "32 hexadecimal digits, or the first of them and a *"
 	acceptedValue    = `a value right behind it, in quotes where it has spaces or marks: field:value, field:"a value", field:pre*, field:* for any, field:(a OR b), and of the data field:null`
+	acceptedCompared = "severity, ext.<name> and data.<path> are compared; time by from and until"
 	acceptedNumber   = "a number such as 100, -1.5 or 1e3"
 )
 
@@ -139,6 +141,9 @@ func (p *parser) value(f Field, begin int) Node {
 	case p.q[p.at] == '"':
 		return p.condition(&f)
 	case chunkEnd(p.q[p.at:]) > 0:
+		if p.misquoted() || p.foreignOperator() {
+			return nil
+		}
 		return p.bareValue(f, begin)
 	}
 	p.wrong(begin, p.at-begin, f.String()+" lacks a value", acceptedValue)
@@ -147,6 +152,9 @@ func (p *parser) value(f Field, begin int) Node {
 
 // bareValue reads a value without quotes.
 func (p *parser) bareValue(f Field, begin int) Node {
+	if p.ranged(f, begin) {
+		return nil
+	}
 	from := p.at
 	chunk := p.chunk()
 	if !p.apart(from) {
@@ -180,7 +188,10 @@ func bareCondition(f Field, chunk string) (n Node, accepted string) {
 		return Null{f}, ""
 	case chunk == "null":
 		return nil, "only data has null; -" + f.String() + ":* finds events without the field, and in quotes it is text: " + f.String() + `:"null"`
-	case strings.IndexByte("<>=", chunk[0]) >= 0:
+	case chunk[0] == '=':
+		return nil, "one : or = and the value right behind it, such as " + f.String() + ":" + cmp.Or(strings.TrimLeft(chunk, "="), "value") +
+			"; in quotes it is text: " + shown(quoted(chunk))
+	case strings.IndexByte("<>", chunk[0]) >= 0:
 		return nil, "a comparison stands right behind the field, such as data.amount>=100; in quotes it is text: " + shown(quoted(chunk))
 	}
 	text, star := strings.CutSuffix(chunk, "*")
@@ -255,7 +266,7 @@ func (p *parser) comparison(f Field, op string, begin int) Node {
 			accepted = acceptedNumber
 		}
 	default:
-		accepted = "severity, ext.<name> and data.<path> are compared; time by from and until"
+		accepted = acceptedCompared
 	}
 	if accepted != "" {
 		p.wrong(begin, p.at-begin, quote(p.q[begin:p.at])+" cannot be compared", accepted)
@@ -266,7 +277,11 @@ func (p *parser) comparison(f Field, op string, begin int) Node {
 
 // containing reads the quoted part that follows ~.
 func (p *parser) containing(f Field, begin int) Node {
-	from, text, ok := p.at, "", true
+	if !p.end() && p.misquoted() {
+		return nil
+	}
+	from, ok := p.at, true
+	var text string
 	if !p.end() && p.q[p.at] == '"' {
 		text, ok = p.quoted()
 	} else {

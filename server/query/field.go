@@ -119,6 +119,9 @@ func (f Field) String() string {
 	}
 }
 
+// compared says whether the field has an order for < and > .
+func (f Field) compared() bool { return f.Kind == Severity || f.Kind == Extension || f.Kind == Data }
+
 func (f Field) compare(o Field) int {
 	if f.Kind == Attribute && o.Kind == Attribute {
 		return cmp.Compare(slices.Index(attributes(), f.Name), slices.Index(attributes(), o.Name))

@@ -157,7 +157,7 @@ func prefix(text string, plain func(string) string) string { return plain(text) 
 
 // word is text as a word, in quotes unless it is a word without them whatever facet fields there are.
 func word(text string) string {
-	if text == "" || text[0] == '-' || operator(text) || strings.ContainsAny(text, special+"<>") || !legible(text) {
+	if text == "" || strings.IndexByte("-:=", text[0]) >= 0 || operator(text) || habitual(text) || strings.ContainsAny(text, special+"<>") || !legible(text) {
 		return quoted(text)
 	}
 	p := parser{q: text}
@@ -180,7 +180,7 @@ func word(text string) string {
 func plainValue(text string) string {
 	switch {
 	case text == "", text == "null", operator(text), strings.ContainsAny(text, special), !legible(text),
-		strings.IndexByte("<>=", text[0]) >= 0, text[0] == '-' && !lexicon.IsNumber(text):
+		habitual(text), strings.IndexByte("<>=[{", text[0]) >= 0, text[0] == '-' && !lexicon.IsNumber(text):
 		return quoted(text)
 	}
 	return text

@@ -178,6 +178,9 @@ func (p *parser) minus(scope *Field) bool {
 // condition reads a group, a phrase, a value of the scope, or a word or field.
 func (p *parser) condition(scope *Field) Node {
 	begin := p.at
+	if p.habit(scope) {
+		return nil
+	}
 	switch c := p.q[p.at]; {
 	case c == '(':
 		return p.group(scope)
@@ -285,13 +288,13 @@ var fieldName = regexp.MustCompile(`^[\p{L}_][\p{L}\p{N}_.\-\[\]]*$`)
 var hexGroups = regexp.MustCompile(`^[0-9A-Fa-f]{0,4}(:[0-9A-Fa-f]{0,4}){2,}$`)
 
 // plainWord says whether name:after is a word though name looks like a field: a URL, std::vector, C:\logs,
-// an address, a URI, host:port.
+// an address, a URI, host:port. A number alone makes no port of status:500: the name must look like a host's.
 func plainWord(name, after string) bool {
 	switch {
 	case strings.HasPrefix(after, "//"), after[0] == ':', after[0] == '\\', hexGroups.MatchString(name + ":" + after):
 		return true
 	case strings.Trim(after, "0123456789") == "":
-		return true
+		return strings.EqualFold(name, "localhost") || strings.ContainsAny(name, ".-")
 	}
 	return scheme(name, after)
 }

@@ -61,13 +61,21 @@ func TestWhatAQueryMeans(t *testing.T) {
 		`C:\logs\x`:                 `"C:\logs\x"`,
 		"/var/log/x.log":            "/var/log/x.log",
 		"Error:":                    `"Error:"`,
-		":8080":                     ":8080",
+		":8080":                     `":8080"`,
 		"dGVzdA==":                  `"dGVzdA=="`,
 		"1=1":                       "1=1",
 		"1.5":                       "1.5",
 		"and or not":                "and not or",
 		"ANDROID NOTE":              "ANDROID NOTE",
-		"tea - green":               "green tea",
+		"tea -":                     "tea",
+		"a-b C++ a||b a&&b 1==1":    "1==1 C++ a&&b a-b a||b",
+		"hello! wow!x a—b 5” ‼️ x":  "5” a—b hello! wow!x x",
+		"-5 - ! … — )":              "!12:1",
+		"=== RUN a|b R & D":         "D R RUN a|b",
+		"example.org:443 db-1:5432": `"db-1:5432" "example.org:443"`,
+		`"status:500"`:              `"status:500"`,
+		`"room" :8080`:              `":8080" room`,
+		`"“green tea”" "!a" "a||"`:  `"!a" "a||" "“green tea”"`,
 		"tea … / .":                 "tea",
 		"well-known co-op":          "co-op well-known",
 		"日本語":                       "日本語",
@@ -203,6 +211,38 @@ func TestWhatAQueryMeans(t *testing.T) {
 		"ext.Retry:1":              "!1:9?ext.retry",
 		"orderId:x OR (b":          "!1:7?data.orderId, ext.orderid 14:1",
 		`type: "x" OR) ~"" -`:      "!1:5 11:2 13:1 15:3",
+		// A number alone makes no word of a field that there is not.
+		"status:500":    "!1:6?data.status, ext.status",
+		"amount:100 x":  "!1:6?data.amount, ext.amount",
+		"-(a rooms:7)":  "!5:5?room, data.rooms, ext.rooms",
+		"LOCALHOST:443": `"LOCALHOST:443"`,
+		// What other languages write.
+		"tea - green":                   "!5:1",
+		"!declined":                     "!1:1",
+		"a –b —(c d) OR !type:x":        "!3:1 6:1 16:1",
+		`!"a b" −5 NOT - x -!y`:         "!1:1 8:1 15:1 20:1",
+		"tea – green":                   "!5:1",
+		"tag:(a !b) tag:(a - b)":        "!8:1 19:1",
+		"a || b && c":                   "!3:2 8:2",
+		"a&& ||b tag:(a || b)":          "!2:2 5:2 16:2",
+		"a == b":                        "!3:2",
+		"data.n == 5":                   "!1:9",
+		"data.n = 5 a":                  "!1:8",
+		"data.n==5":                     "!1:9",
+		"data.n > 5 tea":                "!1:8",
+		"data.n => 5 -a":                "!1:9",
+		"type > 5":                      "!6:1",
+		"room : hall":                   "!1:6",
+		"room :hall":                    "!1:6",
+		"x room =\"a b\" (type :)":      "!3:6 16:6",
+		`data."a b" != 5`:               "!1:13",
+		"“green tea” x":                 "!1:11",
+		"type:“a b” -„x“ ~“y z”":        "!6:5 13:3 18:5",
+		"type~“x tea":                   "!6:2",
+		`data.“a b”:1 “x" y`:            "!6:5 14:3",
+		"data.n:[1 TO 5] x":             "!1:15",
+		"data.n:{1 TO *} type:[a TO b]": "!1:15 17:13",
+		"severity:([info TO error}) count:[1 TO 5]": "!11:15 28:5?data.count, ext.count",
 	} {
 		n, violations := Parse(testSchema(), "q", q)
 		got := "!" + told(t, q, violations)
@@ -211,6 +251,18 @@ func TestWhatAQueryMeans(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("%s means\n\t%s, not\n\t%s", q, got, want)
+		}
+	}
+}
+
+func TestWhatIsRefusedIsToldInTheLanguage(t *testing.T) {
+	t.Parallel()
+	for q, want := range map[string]string{ // what is accepted begins so
+		`!type:"a b"`: `-type:"a b" `, "- -x": "-x ", "data.n == 5": "no spaces: data.n:5;", `room = "a b"`: `no spaces: room:"a b";`, "data.n =< 5": "no spaces: data.n<=5;",
+		"data.n:[1 TO 5}": "data.n>=1 data.n<5", "severity:{info TO *]": "severity>info", "“green tea”": `straight quotes: "green tea"`, "a || b": "OR", "a && b": "AND", "data.n==5": "one : or = and the value right behind it, such as data.n:5;",
+	} {
+		if _, violations := Parse(testSchema(), "q", q); len(violations) != 1 || !strings.HasPrefix(violations[0].Metadata["accepted"], want) {
+			t.Errorf("%s: %v, not %s", q, violations, want)
 		}
 	}
 }
@@ -280,15 +332,17 @@ func manyWords(n int) string {
 
 func TestAFacetFieldComesFromTheConfiguration(t *testing.T) {
 	t.Parallel()
-	n, violations := Parse(Schema{Facets: []string{"ward"}}, "q", "ward:7 OR room:7")
-	if told(t, "ward:7 OR room:7", violations) != "" {
+	n, violations := Parse(Schema{Facets: []string{"ward"}}, "q", "ward:7 OR room-1:7")
+	if told(t, "ward:7 OR room-1:7", violations) != "" {
 		t.Fatal(violations)
 	}
-	if want := Node(Or{Word{"room:7"}, Equal{Field{Facet, "ward"}, "7", false}}); !reflect.DeepEqual(n, want) {
+	if want := Node(Or{Word{"room-1:7"}, Equal{Field{Facet, "ward"}, "7", false}}); !reflect.DeepEqual(n, want) {
 		t.Errorf("%#v", n)
 	}
-	for name, ok := range map[string]bool{"ward": true, "w2_x-y": true, "type": false, "from": false, "Ward": false, "": false, "urn": false, "a.b": false, "data": false,
-		"by": false, "extension": false} {
+	for name, ok := range map[string]bool{
+		"ward": true, "w2_x-y": true, "type": false, "from": false, "Ward": false, "": false, "urn": false, "a.b": false, "data": false,
+		"by": false, "extension": false,
+	} {
 		if err := CheckFacet(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
 		}

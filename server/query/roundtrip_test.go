@@ -20,7 +20,7 @@ func genText() *rapid.Generator[string] {
 	piece := rapid.SampledFrom([]string{
 		"a", "tea", "order-77", "AND", "OR", "NOT", "null", "true", "false", "1", "-5", "1.0", "1e3", "9007199254740993",
 		" ", "\t", "\n", "\x00", "\u0085", "\u00a0", "\u3000", `"`, `\`, `\\`, `\"`, "(", ")", "*", ":", "=", "!=", ">=", "<", "~", `~"`, "-", ".", "/",
-		"日本", "é", "ß", "\u00ad", "\u0301", "\ufffd", "type:x", "data.a", "ext.b", "http://x.test:80/a?b=c&d", "localhost:8080", "12:30", "[*]", "[0]", "@", "$", "'", "{", "}", "+", "%2B",
+		"日本", "é", "ß", "\u00ad", "\u0301", "\ufffd", "type:x", "data.a", "ext.b", "http://x.test:80/a?b=c&d", "localhost:8080", "12:30", "[*]", "[0]", "!", "–", "—", "−", "&&", "||", "==", "“", "”", "[1", "5]", "TO", "room", "@", "$", "'", "{", "}", "+", "%2B",
 	})
 	return rapid.Map(rapid.SliceOfN(piece, 1, 4), func(s []string) string {
 		out := ""

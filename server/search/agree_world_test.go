@@ -199,12 +199,11 @@ func (w *world) before() {
 	w.exec(`WITH gap AS (SELECT log, partition, through_commit FROM event_block ORDER BY md5(log::text || partition || from_commit) LIMIT 1),
 		gone AS (DELETE FROM event_block b USING gap g WHERE b.log = g.log AND b.partition = g.partition AND b.through_commit <= g.through_commit)
 		INSERT INTO block_gap (log, partition, through_commit) SELECT log, partition, through_commit FROM gap`)
-	// A block of other commits as well would be half within.
-	w.exec(`DELETE FROM block_gap g WHERE EXISTS (SELECT FROM event_block b WHERE b.log = g.log AND b.partition = g.partition
-		AND b.from_commit <= g.through_commit)`)
-	w.exec(`INSERT INTO block_gap SELECT log, partition, max(commit) FROM event e WHERE NOT EXISTS (SELECT FROM event_block b
-		WHERE b.log = e.log AND b.partition = e.partition AND e.commit BETWEEN b.from_commit AND b.through_commit) GROUP BY log, partition
-		ON CONFLICT (log, partition) DO NOTHING`)
+	// Merged blocks of other days may go on beyond those commits, or begin before them.
+	w.exec(`INSERT INTO block_gap AS g SELECT log, partition, max(commit) FROM event e WHERE NOT EXISTS (SELECT FROM event_block b
+		WHERE b.day = date_trunc('day', e.occurred_at, 'UTC') AND b.log = e.log AND b.partition = e.partition
+		AND e.commit BETWEEN b.from_commit AND b.through_commit) GROUP BY log, partition
+		ON CONFLICT (log, partition) DO UPDATE SET through_commit = greatest(g.through_commit, EXCLUDED.through_commit)`)
 }
 
 // storedPlaces is where events were stored, and when: an event arrives with its commit.

@@ -144,9 +144,24 @@ type match struct {
 }
 
 // set is the newest events that a filter found in a view. Exact: all there are. AtLeast: the bound was
-// reached, or the walk ended; covered is how far it looked.
+// reached, or the walk ended; covered is what it looked at whole, and the matches are all that lie there.
 type set struct {
 	matches  []match // newest first, at most limits.set
 	relation Relation
 	covered  Covered
+
+	found  []match   // and those of the microsecond in which it ended, of which there may be more
+	next   *cut      // where to go on; nil where there is nothing or no room left
+	walked bool      // as of a scan
+	rounds int       // budgets that it took
+	again  time.Time // when it is worth another one; zero is never
+}
+
+// sample is the newest events that were found, and what they are of: where a single microsecond has more than a
+// set, some of those.
+func (s *set) sample() ([]match, Covered) {
+	if len(s.matches) > 0 || len(s.found) == 0 {
+		return s.matches, s.covered
+	}
+	return s.found, Covered{time.UnixMicro(s.found[len(s.found)-1].key.at).UTC(), s.covered.Until}
 }

@@ -157,12 +157,13 @@ func (c *facetCounter) covered() Covered {
 
 // tallyMatches counts the events of a set: all that there are, or a sample of the newest.
 func tallyMatches(found *set, f query.Field) *facetTally {
-	t := &facetTally{values: map[string]sums{}, relation: IsExact, covered: found.covered}
+	matches, covered := found.sample()
+	t := &facetTally{values: map[string]sums{}, relation: IsExact, covered: covered}
 	if found.relation != IsExact {
-		t.relation, t.sample = IsSampled, int64(len(found.matches))
+		t.relation, t.sample = IsSampled, int64(len(matches))
 	}
-	for i := range found.matches {
-		m := &found.matches[i]
+	for i := range matches {
+		m := &matches[i]
 		missing := true
 		m.each(f, func(value string) {
 			s := t.values[value]

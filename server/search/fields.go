@@ -40,31 +40,43 @@ func (s *Service) fieldList(ctx context.Context, ses *session, where query.And, 
 		return nil, err
 	}
 	stats := newFieldStats(s.schema.Facets)
-	n, err := sampleFields(ctx, ses, found.matches, stats)
+	matches, _ := found.sample()
+	n, err := sampleFields(ctx, ses, matches, stats)
 	if err != nil {
 		return nil, err
 	}
-	all := found.relation == IsExact && n == len(found.matches)
+	all := found.relation == IsExact && n == len(matches)
 	out := &Fields{Sample: int64(n), Covered: found.covered, Snapshot: v.token(), More: stats.full}
 	if n > 0 && !all {
-		out.Covered.From = time.UnixMicro(found.matches[n-1].key.at).UTC()
+		out.Covered.From = time.UnixMicro(matches[n-1].key.at).UTC()
 	}
 	if ask.field != nil {
-		empty := &fieldStat{}
+		var one *fieldStat
 		stats.each(func(f query.Field, st *fieldStat) {
 			if f == *ask.field {
-				empty = st
+				one = st
 			}
 		})
-		out.Fields = []FieldStatistics{empty.statistics(*ask.field, fieldTopOfOne, all)}
-		out.More = false
-		return out, nil
+		if one != nil {
+			out.Fields, out.More = []FieldStatistics{one.statistics(*ask.field, fieldTopOfOne, all)}, false
+			return out, nil
+		}
 	}
 	list, more, err := s.listedFields(ctx, ses, where, v, found, stats)
 	if err != nil {
 		return nil, err
 	}
 	out.More = out.More || more
+	if ask.field != nil {
+		// What the sample does not have may be known of the types. Else it has no kinds.
+		one := &fieldStat{}
+		if i := slices.IndexFunc(list, func(f listedField) bool { return f.field == *ask.field }); i >= 0 {
+			one, out.More = list[i].stat, false
+		}
+		out.More = out.More && ask.field.Kind == query.Data
+		out.Fields = []FieldStatistics{one.statistics(*ask.field, fieldTopOfOne, all)}
+		return out, nil
+	}
 	wanted := seek(ask.contains)
 	for _, f := range list {
 		switch {
@@ -137,8 +149,9 @@ func (s *Service) listedFields(ctx context.Context, ses *session, where query.An
 // those of the sample.
 func (s *Service) typesOf(ctx context.Context, ses *session, where query.And, v *view, found *set) ([]string, error) {
 	n := map[string]int64{}
-	for i := range found.matches {
-		n[found.matches[i].kind]++
+	matches, _ := found.sample()
+	for i := range matches {
+		n[matches[i].kind]++
 	}
 	f, ok, err := ses.rolledIn(ctx, v, where)
 	if err != nil {

@@ -82,8 +82,17 @@ func TestFieldsAreWhatEventsHave(t *testing.T) {
 	if f, err = st.svc.Fields(t.Context(), values("field", "data.big", "type", "a")); err != nil || len(f.Fields) != 1 || f.Fields[0].Distinct != 2 || f.Sample != 2 {
 		t.Errorf("one field: %+v, %v", f, err)
 	}
-	if f, err = st.svc.Fields(t.Context(), values("field", "data.nowhere")); err != nil || len(f.Fields) != 1 || f.Fields[0].Present != 0 {
-		t.Errorf("a field that nothing has: %+v, %v", f, err)
+	for name, want := range map[string]string{
+		"data.old.path": "[string number] false", // as in the list
+		"data.nowhere":  "[] true",               // a type has paths that are not listed
+		"ext.nowhere":   "[] false",
+	} {
+		if f, err = st.svc.Fields(t.Context(), values("field", name)); err != nil || len(f.Fields) != 1 || f.Fields[0].Present != 0 || fmt.Sprint(f.Fields[0].Kinds, " ", f.More) != want {
+			t.Errorf("%s, which nothing of the sample has: %+v, %v, want %s", name, f, err, want)
+		}
+	}
+	if f, err = st.svc.Fields(t.Context(), values("field", "data.nowhere", "type", "b")); err != nil || len(f.Fields[0].Kinds) != 0 || f.More {
+		t.Errorf("a field of no type of the filter: %+v, %v", f, err)
 	}
 	st.svc.limits.set, st.svc.sets = 2, newSets(1<<20)
 	if f, err = st.svc.Fields(t.Context(), values("field", "type")); err != nil || f.Sample != 2 || f.Fields[0].DistinctIs != IsSampled || f.Covered.From.Before(noon().Add(-time.Minute)) {

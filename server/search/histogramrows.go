@@ -26,41 +26,46 @@ func (h *histogram) partly(ctx context.Context, found *set) error {
 			return err
 		}
 	}
-	// Of the bucket in which the set ends only a part is known, and of the microsecond in which it ends too.
-	known := len(h.counts)
-	for known > 0 && h.edges[known-1].UnixMicro() > found.covered.From.UnixMicro() {
-		known--
-	}
-	if known < first {
-		h.countMatches(found.matches)
-		first = known
-	}
-	switch first {
-	case 0:
+	switch {
+	case first == 0:
 		h.answer(0, IsExact)
-	case len(h.counts): // not even the newest bucket
-		return h.ofSet(found)
-	default:
+	case first < len(h.counts) && h.edges[first].UnixMicro() <= found.covered.From.UnixMicro():
 		h.answer(first, IsAtLeast)
+	default:
+		return h.ofSet(found)
 	}
 	return nil
 }
 
-// ofSet answers what the set covers, where that is less than a bucket: in shorter ones, unless the interval was asked
-// for. The microsecond in which the set ends is not whole.
+// ofSet answers what the set covers, which begins within the first bucket. Where that is less than a bucket it is in
+// shorter ones, unless the interval was asked for.
 func (h *histogram) ofSet(found *set) error {
-	h.window.from = min(max(h.window.from, found.covered.From.UnixMicro()+1), h.window.until-1)
-	if err := h.buckets(); err != nil {
-		return err
+	from := max(h.window.from, found.covered.From.UnixMicro())
+	first := len(h.counts)
+	if from < h.window.until {
+		if h.edges[first-1].UnixMicro() > from { // the first of some
+			first = h.bucketAt(from)
+		} else {
+			h.window.from = from
+			if err := h.buckets(); err != nil {
+				return err
+			}
+			first = 0
+		}
+		h.countMatches(found.matches)
 	}
-	known := found.matches
-	for len(known) > 0 && known[len(known)-1].key.at < h.window.from {
-		known = known[:len(known)-1]
-	}
-	h.countMatches(known)
-	h.answer(0, IsAtLeast)
-	h.out.Total.Covered.From = time.UnixMicro(h.window.from).UTC()
+	h.answer(first, IsAtLeast)
+	h.out.Total.Covered.From = found.covered.From
 	return nil
+}
+
+// bucketAt is the bucket that an instant of the window lies in.
+func (h *histogram) bucketAt(at int64) int {
+	b := len(h.counts) - 1
+	for b > 0 && h.edges[b].UnixMicro() > at {
+		b--
+	}
+	return b
 }
 
 // countRows counts runs of buckets, the newest first, while there is time. It answers the first bucket that is

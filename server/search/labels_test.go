@@ -104,10 +104,13 @@ func TestAHistogramThatIsNotWholeSaysWhatItCovers(t *testing.T) {
 		t.Errorf("keys are no values: %d %s", h.Total.Value, h.Total.Relation)
 	}
 	h = st.histogram("from", "-5d", "until", "now", "interval", "6h", "q", `data.word~"w"`)
-	if h.Total.Relation != IsAtLeast || h.Total.Value == 0 || h.Total.Value > 300 || len(h.Buckets) > 4 || !h.Buckets[0].From.Equal(h.Total.Covered.From) {
+	if h.Total.Relation != IsAtLeast || h.Total.Value == 0 || h.Total.Value > 300 || len(h.Buckets) > 4 || h.Total.Value != st.stamped(h.Total.Covered) {
 		t.Errorf("%d, %s in %d buckets from %s, covered from %s", h.Total.Value, h.Total.Relation, len(h.Buckets), h.Buckets[0].From, h.Total.Covered.From)
 	}
 	for _, b := range h.Buckets {
+		if b.From.Before(h.Total.Covered.From) {
+			b.From = h.Total.Covered.From
+		}
 		want := st.number(fmt.Sprintf(`SELECT count(*) FROM event WHERE occurred_at >= '%s' AND occurred_at < '%s'`, b.From.Format(time.RFC3339Nano), b.Until.Format(time.RFC3339Nano)))
 		if b.Count != want {
 			t.Errorf("the bucket of %s has %d of %d", b.From, b.Count, want)

@@ -22,6 +22,8 @@ type limits struct {
 	dayProbe   int           // the same within one day
 	set        int           // matches of a set
 	setBytes   int           // of all sets that are kept
+	rounds     int           // budgets that a set may take, one a request
+	pause      time.Duration // before the next: numbers that are asked for together are of the same
 	newer      int           // rows dropped as newer, then SNAPSHOT_TOO_OLD
 	expansions int           // words that one prefix may stand for
 	types      int           // event types that a path may narrow a search to
@@ -35,6 +37,6 @@ func defaultLimits(conns int32) limits {
 		slots: max(1, int(conns)-1), wait: 2 * time.Second, statement: 8 * time.Second, probing: 500 * time.Millisecond,
 		countRows: 500_000, counting: 500 * time.Millisecond, budget: 300 * time.Millisecond, others: 100 * time.Millisecond,
 		catchUp: 500 * time.Millisecond, walk: 20_000, glance: 250, peek: 4_000, probe: 1_000, dayProbe: 10_000, set: 10_000,
-		setBytes: 64 << 20, newer: 20_000, expansions: 1_000, types: 1_000, age: time.Hour, firstChunk: 500, lastChunk: 5_000,
+		setBytes: 64 << 20, rounds: 10, pause: 2 * time.Second, newer: 20_000, expansions: 1_000, types: 1_000, age: time.Hour, firstChunk: 500, lastChunk: 5_000,
 	}
 }

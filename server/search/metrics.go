@@ -83,7 +83,8 @@ func (l *limits) series() map[string]float64 {
 		"export_patience_seconds": exportPatience.Seconds(), "export_snapshot_seconds": exportAge.Seconds(),
 		"page_size": MaxPageSize, "page_size_default": DefaultPageSize, "parameter_values": query.MaxValues, "filter_values": query.MaxFilter,
 		"query_bytes": query.MaxQuery, "query_conditions": query.MaxConditions, "preview_bytes": previewBytes,
-		"set": float64(l.set), "set_bytes": float64(l.setBytes), "prefix_words": float64(l.expansions), "path_types": float64(l.types), "neighbours": MaxNeighbours,
+		"set": float64(l.set), "set_bytes": float64(l.setBytes),
+		"set_rounds": float64(l.rounds), "set_pause_seconds": l.pause.Seconds(), "prefix_words": float64(l.expansions), "path_types": float64(l.types), "neighbours": MaxNeighbours,
 		"count_rows": float64(l.countRows), "count_seconds": l.counting.Seconds(),
 		"standby_wait_seconds": l.catchUp.Seconds(),
 	}

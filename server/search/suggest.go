@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"oriel/server/db"
 	"oriel/server/lexicon"
@@ -43,7 +44,21 @@ func (s *Service) Suggest(ctx context.Context, params url.Values) (*Suggestions,
 	if err != nil {
 		return nil, err
 	}
-	return &Suggestions{From: c.cursor.From, Until: c.cursor.Until, Items: c.ranked()}, nil
+	items := c.ranked()
+	if beginsPart(text, c.cursor.Until) {
+		for i, item := range items {
+			if !strings.HasSuffix(item.Insert, ":") && !strings.HasSuffix(item.Insert, " ") {
+				items[i].Insert += " " // what follows stays apart
+			}
+		}
+	}
+	return &Suggestions{From: c.cursor.From, Until: c.cursor.Until, Items: items}, nil
+}
+
+// beginsPart says whether a part of a query goes on at a character, so that what is written before it would join it.
+func beginsPart(text string, at int) bool {
+	rest := []rune(text)[at:]
+	return len(rest) > 0 && !unicode.IsSpace(rest[0]) && rest[0] != ')'
 }
 
 // suggester collects what may stand at a cursor.
@@ -143,13 +158,22 @@ func (c *suggester) fields(ctx context.Context) error {
 		inner = strings.TrimPrefix(strings.TrimPrefix(name, "data"), ".")
 	}
 	inner = lexicon.AnyElement(inner) // as paths are listed
-	paths, err := c.paths(ctx, inner)
+	err = c.offerPaths(ctx, inner)
+	if i := strings.LastIndexByte(inner, '"'); i >= 0 && !strings.ContainsAny(inner[i+1:], ` .[]\`) {
+		err = errors.Join(err, c.offerPaths(ctx, inner[:i]+inner[i+1:])) // in quotes that it does not need
+	}
+	return err
+}
+
+// offerPaths offers paths of the data that what is typed of one fits.
+func (c *suggester) offerPaths(ctx context.Context, typed string) error {
+	paths, err := c.paths(ctx, typed)
 	if err != nil {
 		return err
 	}
 	for _, p := range paths {
 		if f := (query.Field{Kind: query.Data, Name: p.Path}); query.FormatField(f) != "" {
-			c.offer(groupFar, inner, p.Path, Suggestion{Kind: "path", Text: f.String(), Insert: f.String() + ":", Detail: strings.Join(kindNames(p.Kinds), ", ")})
+			c.offer(groupFar, typed, p.Path, Suggestion{Kind: "path", Text: f.String(), Insert: f.String() + ":", Detail: strings.Join(kindNames(p.Kinds), ", ")})
 		}
 	}
 	return nil
@@ -187,7 +211,7 @@ func (c *suggester) words(ctx context.Context) error {
 	if i := strings.LastIndexAny(text, " "); i >= 0 {
 		return nil // of a phrase, whose other words are not replaced one by one
 	}
-	if text == "" {
+	if text == "" || !stored(text) {
 		return nil
 	}
 	words, err := c.queries.WordsFrom(ctx, db.WordsFromParams{First: text, Beyond: text + lastRune, Most: maxSuggestions})
@@ -209,15 +233,20 @@ const lastRune = "\U0010ffff"
 
 // values offers the values that a field has had.
 func (c *suggester) values(ctx context.Context, f query.Field) error {
+	compared := strings.HasPrefix(c.cursor.Op, "<") || strings.HasPrefix(c.cursor.Op, ">")
+	part := c.cursor.Op == "~"
+	if f.Kind == query.Severity && part || f.Kind != query.Severity && compared {
+		return nil // a severity has no parts, and numbers are not listed
+	}
 	value := func(v, detail string) {
 		insert := query.FormatValue(f, v)
-		if c.cursor.Quoted && insert[0] != '"' {
+		if c.cursor.Quoted && !compared && insert[0] != '"' {
 			insert = `"` + insert + `"`
 		}
 		c.offer(groupNear, c.cursor.Text, v, Suggestion{Kind: "value", Text: v, Insert: insert, Detail: detail})
 	}
 	written := func(text, detail string) {
-		if !c.cursor.Quoted {
+		if !c.cursor.Quoted && !compared && !part {
 			c.offer(groupFar, c.cursor.Text, text, Suggestion{Kind: "value", Text: text, Insert: text, Detail: detail})
 		}
 	}
@@ -234,7 +263,7 @@ func (c *suggester) values(ctx context.Context, f query.Field) error {
 		for _, v := range values {
 			value(v, "")
 		}
-	case f.Kind == query.Data:
+	case f.Kind == query.Data && stored(f.Name):
 		kinds, err := c.queries.KindsOfPath(ctx, f.Name)
 		if err != nil {
 			return fmt.Errorf("look up the kinds of a path: %w", err)
@@ -253,8 +282,14 @@ func (c *suggester) values(ctx context.Context, f query.Field) error {
 	return nil
 }
 
+// stored says whether a text can be part of what is stored: PostgreSQL has no U+0000.
+func stored(text string) bool { return !strings.Contains(text, "\x00") }
+
 // dimension is values that begin with the text, and where those are few, values that have it as a part.
 func (c *suggester) dimension(ctx context.Context, dimension, text string) ([]string, error) {
+	if !stored(text) {
+		return nil, nil
+	}
 	values, err := c.queries.ValuesFrom(ctx, db.ValuesFromParams{Dimension: dimension, First: text, Beyond: text + lastRune, Most: maxSuggestions})
 	if err != nil {
 		return nil, fmt.Errorf("list values: %w", err)
@@ -275,6 +310,9 @@ func (c *suggester) dimension(ctx context.Context, dimension, text string) ([]st
 
 // paths is paths of the data like values are.
 func (c *suggester) paths(ctx context.Context, text string) ([]db.PathsFromRow, error) {
+	if !stored(text) {
+		return nil, nil
+	}
 	paths, err := c.queries.PathsFrom(ctx, db.PathsFromParams{First: text, Beyond: text + lastRune, Most: maxSuggestions})
 	if err != nil {
 		return nil, fmt.Errorf("list paths: %w", err)

@@ -2,10 +2,12 @@ package search
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
 	"oriel/server/fault"
+	"oriel/server/query"
 )
 
 // suggested is the suggestions in a line: kind:insert.
@@ -61,6 +63,17 @@ func TestWhatIsTypedIsCompleted(t *testing.T) {
 		"oven ":              "",
 		"oven A":             "",
 		"zzz":                "",
+		"severity>":          "value<trace> value<debug> value<info> value<notice> value<warning> value<error> value<critical> value<emergency>",
+		`severity>"err`:      "value<error>",
+		`severity~`:          "",
+		"data.open>":         "",
+		"data.open~":         "",
+		"room<":              "",
+		"room~nu":            `value<"null">`,
+		`data."o`:            "path<data.open:> path<data.order.id:>",
+		`data."u`:            `path<data."unit price":> path<data.items[*].sku:>`,
+		`data."unit pr`:      `path<data."unit price":>`,
+		`data.items[*]."s`:   "path<data.items[*].sku:>",
 	} {
 		got, s := st.suggested(t, text)
 		if text == "oven " || text == "oven A" {
@@ -92,6 +105,77 @@ func TestWhatIsTypedIsCompleted(t *testing.T) {
 	if _, err := st.svc.Suggest(t.Context(), values("text", "x", "position", "-1", "other", "y")); err == nil || len(fault.Of(err).Violations) != 2 {
 		t.Errorf("two mistakes: %v", err)
 	}
+}
+
+// Nothing that is stored has a U+0000, so that nothing stored is suggested where one is typed.
+func TestWhatCannotBeStoredIsCompletedByNothingStored(t *testing.T) {
+	t.Parallel()
+	st := newStore(t)
+	st.exec(`INSERT INTO dimension_value (dimension, value) VALUES ('type', 'x'), ('room', 'x'), ('extension', 'x')`)
+	for _, text := range []string{"\x00", "x\x00", "type:x\x00", "room:\x00", "data.\x00", "data.x\x00", "ext.\x00", "data.\"\x00\":", "data.\"\x00", "\"\x00", "\"x\x00", "type:\"\x00", "severity:\x00", "trace:\x00"} {
+		got, _ := st.suggested(t, text)
+		if got != "" && got != "value<*>" {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+}
+
+// Queries are typed, and changed in their middle: whatever is taken of the suggestions, no mistake is where it stands.
+func TestEverySuggestionIsReadWhereItIsInserted(t *testing.T) {
+	t.Parallel()
+	st := newStore(t)
+	st.exec(`INSERT INTO dimension_value (dimension, value) VALUES ('type', 'home.alert'), ('type', '!home'), ('type', 'h||'), ('source', '/h'), ('room', 'Hall 1'), ('room', 'null'),
+		('room', '“h”'), ('room', '-h'), ('tag', 'a"b'), ('tag', '[1'), ('tag', 'a*'), ('subject', ''), ('extension', 'n')`)
+	st.exec(`INSERT INTO type_path (type, path, kinds) VALUES ('a', 'n', 15), ('a', 'open', 12), ('a', '"a b"', 1), ('a', 'a[*]."h.n"', 3), ('a', '"a\"b"', 0)`)
+	st.exec(`INSERT INTO term (word, version, hash) VALUES ('hall', 1, 1), ('and', 1, 2), ('n', 1, 3), ('open', 1, 4)`)
+	tried := 0
+	for _, text := range []string{
+		"hall open OR NOT n AND -and", `type:home.alert -room:"Hall 1" tag:(a OR "a b" -x) room!=(null)`, "severity>=error severity:(info OR warn)", "data.n>5 data.n:null data.open:(true OR null)",
+		`data."a b":x data.a[*]."h.n"<=7 -data."a\"b":*`, `ext.n>1 ext.n:x source=/h subject:""`, `type~home room~"all" ~"part" data.n~"1"`, `"hall op" (n OR (type:h room:n)) trace:4bf9*`, `room:h* "an"* op*`,
+	} {
+		runes := []rune(text)
+		for at := range len(runes) + 1 {
+			for _, whole := range []string{string(runes[:at]), text} {
+				_, s := st.suggested(t, whole, "position", strconv.Itoa(at))
+				for _, i := range s.Items {
+					tried++
+					readWhereItStands(t, st, whole, s, i)
+				}
+			}
+		}
+	}
+	if tried < 2000 {
+		t.Errorf("only %d suggestions were tried", tried)
+	}
+}
+
+func readWhereItStands(t *testing.T, st *store, text string, s *Suggestions, i Suggestion) {
+	t.Helper()
+	runes := []rune(text)
+	insert, rest := i.Insert, string(runes[s.Until:])
+	switch {
+	case strings.HasSuffix(insert, ":"): // it is to be gone on with
+		insert, rest = insert+"*", ""
+	case i.Kind == "operator":
+		insert += "x "
+	}
+	completed := string(runes[:s.From]) + insert + rest
+	_, violations := query.Parse(st.svc.schema, "q", completed)
+	for _, v := range violations {
+		at, err := strconv.Atoi(v.Metadata["position"])
+		length, errLength := strconv.Atoi(v.Metadata["length"])
+		if err != nil || errLength != nil {
+			t.Fatalf("%s: %+v", completed, v)
+		}
+		if at-1 < s.From+len([]rune(insert)) && s.From < at-1+length && v.Message != "" && !opens(v, at-1, s.From) {
+			t.Errorf("%s at %d is completed by %s: %s, which is refused: %s", text, s.From, i.Insert, completed, v.Message)
+		}
+	}
+}
+
+// opens says whether a mistake is a quote or parenthesis before a place that is not closed yet.
+func opens(v fault.Violation, at, place int) bool {
+	return at < place && strings.Contains(v.Message, "not closed")
 }
 
 func TestCompletionIsQuickAmongManyValues(t *testing.T) {
