@@ -170,9 +170,9 @@ func (r *rig) waitTold() {
 		r.t.Fatal(err)
 	}
 	defer client.Close()
-	ends := logEnds(r.t, r.broker, r.broker.Topic)
 	var last string
 	told := func() bool {
+		ends := logEnds(r.t, r.broker, r.broker.Topic)
 		offsets, err := kadm.NewClient(client).FetchOffsets(r.t.Context(), r.group)
 		if err != nil {
 			last = err.Error()
@@ -180,7 +180,7 @@ func (r *rig) waitTold() {
 		}
 		last = fmt.Sprintf("the group is at %v, the logs end at %v", offsets.Offsets().KOffsets(), ends)
 		for p, end := range ends {
-			if o, ok := offsets.Lookup(r.broker.Topic, p); end > 0 && (!ok || o.At < end) {
+			if o, ok := offsets.Lookup(r.broker.Topic, p); end > 0 && (!ok || o.At != end) {
 				return false
 			}
 		}

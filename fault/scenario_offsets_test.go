@@ -159,6 +159,7 @@ func TestAMemberStartsFromTheCheckpointWhateverKafkaWasTold(t *testing.T) {
 				r.tell(told)
 				r.join("second")
 				waitCaughtUp(t, r.pool, r.broker)
+				r.waitTold()      // of what is durable, in place of what we told
 				r.forgetCommits() // ours may well be ahead
 				s.write(batchOfMember, 0)
 				waitCaughtUp(t, r.pool, r.broker)

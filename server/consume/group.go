@@ -127,15 +127,16 @@ func (s *session) commitAll(ctx context.Context) {
 	}
 }
 
-// commitOffsets commits what is durable and higher than what Kafka was told before. Kafka would take
-// a lower offset too. The caller holds commitMu, so that no partition changes hands meanwhile.
+// commitOffsets commits what is durable where Kafka was told something else before: less by us, or more
+// by an operator of ours who moved the checkpoint, or by a tool that moved the group alone. The caller
+// holds commitMu, so that no partition changes hands meanwhile.
 func (s *session) commitOffsets(ctx context.Context, held []holding) {
 	offsets := map[int32]kgo.EpochOffset{}
 	for _, h := range held {
 		if h.worker == nil {
 			continue
 		}
-		if at := h.worker.at().next; at > h.owner.hint {
+		if at := h.worker.at().next; at != h.owner.hint {
 			offsets[h.part] = kgo.EpochOffset{Epoch: -1, Offset: at}
 		}
 	}

@@ -66,7 +66,7 @@ type ownership struct {
 	gone   bool    // it ended, or is about to: nothing may begin under it
 	worker *worker // nil while the partition is stuck or being taken over again
 	stuck  string  // gap, fatal or tripped
-	hint   int64   // what Kafka's group offset was when we took over
+	hint   int64   // Kafka's offset of the group: as it was when we took over, then as we told it
 }
 
 // seek is a partition taken over again, to be continued elsewhere.

@@ -106,9 +106,9 @@ func (p *parser) unknown(begin int, name string, err error) {
 	near := suggestions(p.schema, name)
 	accepted := `the fields type, source, subject, id, datacontenttype, dataschema, severity, trace, ` +
 		strings.Join(append(append([]string{}, p.schema.Facets...), "ext.<name>, data.<path>"), ", ")
-	what := "There is no field " + quote(name)
+	what := "There is no field " + Quote(name)
 	if !errors.Is(err, errUnknownField) {
-		accepted, what, near = err.Error(), quote(name)+" is no field", nil
+		accepted, what, near = err.Error(), Quote(name)+" is no field", nil
 		if _, err := FieldOf(p.schema, strings.ToLower(name)); err == nil {
 			near = []string{strings.ToLower(name)}
 		}
@@ -117,7 +117,7 @@ func (p *parser) unknown(begin int, name string, err error) {
 		what += ", but " + strings.Join(near, ", ")
 	}
 	whole := p.q[begin : p.at+chunkEnd(p.q[p.at:])]
-	accepted += "; in quotes it is text: " + shown(quoted(whole))
+	accepted += "; in quotes it is text: " + Shown(quoted(whole))
 	p.violation(fault.ReasonUnknownField, begin, len(name), what, accepted, "suggestions", strings.Join(near, ", "))
 }
 
@@ -163,7 +163,7 @@ func (p *parser) bareValue(f Field, begin int) Node {
 	p.leaves++
 	n, accepted := bareCondition(f, chunk)
 	if accepted != "" {
-		p.wrong(begin, p.at-begin, quote(chunk)+" is no value of "+f.String(), accepted)
+		p.wrong(begin, p.at-begin, Quote(chunk)+" is no value of "+f.String(), accepted)
 		return nil
 	}
 	return n
@@ -173,7 +173,7 @@ func (p *parser) bareValue(f Field, begin int) Node {
 func (p *parser) textValue(f Field, text string, star bool, begin int) Node {
 	n, accepted := textCondition(f, text, star)
 	if accepted != "" {
-		p.wrong(begin, p.at-begin, quote(text)+" is no value of "+f.String(), accepted)
+		p.wrong(begin, p.at-begin, Quote(text)+" is no value of "+f.String(), accepted)
 		return nil
 	}
 	return n
@@ -190,13 +190,13 @@ func bareCondition(f Field, chunk string) (n Node, accepted string) {
 		return nil, "only data has null; -" + f.String() + ":* finds events without the field, and in quotes it is text: " + f.String() + `:"null"`
 	case chunk[0] == '=':
 		return nil, "one : or = and the value right behind it, such as " + f.String() + ":" + cmp.Or(strings.TrimLeft(chunk, "="), "value") +
-			"; in quotes it is text: " + shown(quoted(chunk))
+			"; in quotes it is text: " + Shown(quoted(chunk))
 	case strings.IndexByte("<>", chunk[0]) >= 0:
-		return nil, "a comparison stands right behind the field, such as data.amount>=100; in quotes it is text: " + shown(quoted(chunk))
+		return nil, "a comparison stands right behind the field, such as data.amount>=100; in quotes it is text: " + Shown(quoted(chunk))
 	}
 	text, star := strings.CutSuffix(chunk, "*")
 	if strings.Contains(text, "*") {
-		return nil, "a * at the end only, such as " + f.String() + ":pre*; " + f.String() + `~"part" finds a part; in quotes it is text: ` + shown(quoted(chunk))
+		return nil, "a * at the end only, such as " + f.String() + ":pre*; " + f.String() + `~"part" finds a part; in quotes it is text: ` + Shown(quoted(chunk))
 	}
 	if star {
 		return textCondition(f, text, true)
@@ -269,7 +269,7 @@ func (p *parser) comparison(f Field, op string, begin int) Node {
 		accepted = acceptedCompared
 	}
 	if accepted != "" {
-		p.wrong(begin, p.at-begin, quote(p.q[begin:p.at])+" cannot be compared", accepted)
+		p.wrong(begin, p.at-begin, Quote(p.q[begin:p.at])+" cannot be compared", accepted)
 		return nil
 	}
 	return c

@@ -24,10 +24,9 @@ const (
 
 // decoder collects everything that is wrong, in the order of parameters.
 type decoder struct {
-	schema     Schema
-	params     url.Values
-	leaves     int
-	violations []fault.Violation
+	Reader
+	schema Schema
+	leaves int
 }
 
 // Decode reads the filter parameters among params: type, source, subject, each configured facet, severity,
@@ -35,7 +34,7 @@ type decoder struct {
 // v. Parameters for which other says true are the caller's, and accepted names them; anything else is reported,
 // with all that there is and what is nearest. It is total: everything wrong is reported together. A parameter that is present but empty is absent.
 func Decode(s Schema, params url.Values, other func(string) bool, accepted string) (Filter, []fault.Violation) {
-	d := &decoder{schema: s, params: params}
+	d := &decoder{Reader: Reader{Params: params}, schema: s}
 	values, paths := d.names(other, accepted)
 	var where And
 	for _, name := range values {
@@ -51,17 +50,17 @@ func Decode(s Schema, params url.Values, other func(string) bool, accepted strin
 	where = append(where, d.query("q", false)...)
 	where = append(where, d.query("q!", true)...)
 	f := Filter{
-		Where: conjuncts(Normalise(where)), From: d.bound("from"), Until: d.bound("until"),
-		ArrivedFrom: d.bound("arrivedFrom"), ArrivedUntil: d.bound("arrivedUntil"),
+		Where: conjuncts(Normalise(where)), From: d.Bound("from"), Until: d.Bound("until"),
+		ArrivedFrom: d.Bound("arrivedFrom"), ArrivedUntil: d.Bound("arrivedUntil"),
 	}
-	if v := d.single("v"); v != "" && v != "1" {
-		d.invalid("v", v, "1", "The parameter v is the version of the filter parameters, and only 1 exists.")
+	if v := d.Single("v"); v != "" && v != "1" {
+		d.Invalid("v", v, "1", "The parameter v is the version of the filter parameters, and only 1 exists.")
 	}
-	if len(d.violations) > 0 {
-		return Filter{}, d.violations
+	if len(d.Violations) > 0 {
+		return Filter{}, d.Violations
 	}
 	if d.crowded(params, other) || d.crowded(Encode(f), nil) { // or it could not be said again
-		return Filter{}, d.violations
+		return Filter{}, d.Violations
 	}
 	if v, long := spelledLong(f); long { // nor could this
 		return Filter{}, []fault.Violation{v}
@@ -85,7 +84,7 @@ func (d *decoder) crowded(params url.Values, other func(string) bool) bool {
 	if n <= MaxFilter {
 		return false
 	}
-	d.violations = append(d.violations, fault.Violation{
+	d.Violations = append(d.Violations, fault.Violation{
 		Reason:  fault.ReasonInvalidParameter,
 		Message: "The filter has " + strconv.Itoa(n) + " values of parameters, beside q; at most " + strconv.Itoa(MaxFilter) + " are looked for together.",
 		Metadata: fault.Pairs("attribute", "filter", "value", strconv.Itoa(n)+" values", "limit", strconv.Itoa(MaxFilter),
@@ -132,7 +131,7 @@ func raw(s Schema) []string {
 func (d *decoder) names(other func(string) bool, accepted string) ([]string, []written) {
 	values := raw(d.schema)
 	var paths []written
-	for _, name := range slices.Sorted(maps.Keys(d.params)) {
+	for _, name := range slices.Sorted(maps.Keys(d.Params)) {
 		base, negated := strings.CutSuffix(name, "!")
 		switch {
 		case slices.Contains(values, base), base == "severity", base == "q":
@@ -151,7 +150,7 @@ func (d *decoder) names(other func(string) bool, accepted string) ([]string, []w
 			err = errPath
 		}
 		if err != nil {
-			d.invalid(shown(name), base, err.Error(), "The parameter "+quote(name)+" names no field: "+err.Error()+".")
+			d.Invalid(Shown(name), base, err.Error(), "The parameter "+Quote(name)+" names no field: "+err.Error()+".")
 			continue
 		}
 		i := slices.IndexFunc(paths, func(w written) bool { return w.field == f && w.negated == negated })
@@ -181,14 +180,14 @@ func (d *decoder) unknown(name, callers string) {
 	accepted := strings.Join(conditions, ", ") + ", ext.<name>, data.<path>, each of these also with ! for not, " + strings.Join(others, ", ")
 	v := fault.Violation{
 		Reason:   fault.ReasonUnknownParameter,
-		Message:  "There is no parameter " + quote(name) + " here; accepted: " + accepted + ".",
-		Metadata: fault.Pairs("attribute", shown(name), "accepted", accepted),
+		Message:  "There is no parameter " + Quote(name) + " here; accepted: " + accepted + ".",
+		Metadata: fault.Pairs("attribute", Shown(name), "accepted", accepted),
 	}
 	if near != "" {
-		v.Message = "There is no parameter " + quote(name) + " here; did you mean " + near + "? Accepted: " + accepted + "."
+		v.Message = "There is no parameter " + Quote(name) + " here; did you mean " + near + "? Accepted: " + accepted + "."
 		v.Metadata["suggestions"] = near
 	}
-	d.violations = append(d.violations, v)
+	d.Violations = append(d.Violations, v)
 }
 
 // likeField says whether a parameter is named like a field of extensions or data.
@@ -196,79 +195,14 @@ func likeField(base string) bool {
 	return strings.HasPrefix(base, "ext.") || base == "data" || strings.HasPrefix(base, "data.") || strings.HasPrefix(base, "data[")
 }
 
-func (d *decoder) invalid(name, value, accepted, message string) {
-	d.violations = append(d.violations, fault.Violation{
-		Reason:   fault.ReasonInvalidParameter,
-		Message:  message,
-		Metadata: fault.Pairs("attribute", name, "value", shown(value), "accepted", accepted),
-	})
-}
-
-// values is the non-empty values of a parameter that are text.
-func (d *decoder) values(name string) []string {
-	var out []string
-	for _, v := range d.params[name] {
-		switch {
-		case v == "":
-		case !utf8.ValidString(v):
-			d.invalid(shown(name), v, "UTF-8", "A value of "+shown(name)+" is not valid UTF-8.")
-		default:
-			out = append(out, v)
-		}
-	}
-	return d.few(name, out)
-}
-
-// few refuses more values than there may be.
-func (d *decoder) few(name string, vs []string) []string {
-	if len(vs) <= MaxValues {
-		return vs
-	}
-	d.invalid(shown(name), strconv.Itoa(len(vs))+" values", "at most "+strconv.Itoa(MaxValues)+" values",
-		"The parameter "+shown(name)+" has more than "+strconv.Itoa(MaxValues)+" values.")
-	return nil
-}
-
-func (d *decoder) single(name string) string {
-	switch vs := d.values(name); len(vs) {
-	case 0:
-		return ""
-	case 1:
-		return vs[0]
-	default:
-		if slices.ContainsFunc(vs, func(v string) bool { return v != vs[0] }) {
-			d.invalid(name, strings.Join(vs, " and "), "one value", "The parameter "+name+" is given more than once, with different values.")
-		}
-		return vs[0]
-	}
-}
-
-func (d *decoder) bound(name string) Bound {
-	s := d.single(name)
-	if s == "" {
-		return Bound{}
-	}
-	b, err := ParseBound(s)
-	if err != nil {
-		text := "The parameter " + name + " is no time: " + err.Error() + "."
-		if strings.Contains(s, " ") {
-			text += " A + in a URL is a space; write it %2B."
-		}
-		d.invalid(name, s, AcceptedBound, text)
-		return Bound{}
-	}
-	return b
-}
-
-// equals reads exact values: alternatives, but of tags, which must all be there; negated, none may be.
 func (d *decoder) equals(f Field, name string, negated bool) []Node {
 	var nodes []Node
-	for _, v := range d.values(name) {
+	for _, v := range d.Values(name) {
 		switch {
 		case strings.ContainsRune(v, 0):
-			d.invalid(name, v, "text without control characters", "A value of "+name+" holds a NUL, which no event has.")
+			d.Invalid(name, v, "text without control characters", "A value of "+name+" holds a NUL, which no event has.")
 		case len(v) > cloudevents.MaxAttribute:
-			d.invalid(name, v, "at most 1024 bytes", "A value of "+name+" is longer than 1024 bytes, which no event has.")
+			d.Invalid(name, v, "at most 1024 bytes", "A value of "+name+" is longer than 1024 bytes, which no event has.")
 		default:
 			nodes = append(nodes, Equal{Field: f, Value: v})
 		}
@@ -281,10 +215,10 @@ func (d *decoder) equals(f Field, name string, negated bool) []Node {
 
 func (d *decoder) severity(name string, negated bool) []Node {
 	lowest := int16(0)
-	for _, v := range d.values(name) {
+	for _, v := range d.Values(name) {
 		rank, ok := SeverityRank(v)
 		if !ok {
-			d.invalid(name, v, acceptedSeverity, quote(v)+" is no severity.")
+			d.Invalid(name, v, acceptedSeverity, Quote(v)+" is no severity.")
 			continue
 		}
 		if lowest == 0 || rank < lowest {
@@ -300,13 +234,13 @@ func (d *decoder) severity(name string, negated bool) []Node {
 // query reads q: several are alternatives.
 func (d *decoder) query(name string, negated bool) []Node {
 	var alternatives []Node
-	for _, v := range d.values(name) {
+	for _, v := range d.Values(name) {
 		n, leaves, violations := parse(d.schema, name, v)
 		d.leaves += leaves
 		if d.leaves > MaxConditions && leaves <= MaxConditions {
 			violations = append(violations, tooMany(name, v))
 		}
-		d.violations = append(d.violations, violations...)
+		d.Violations = append(d.Violations, violations...)
 		if len(violations) == 0 {
 			alternatives = append(alternatives, n)
 		}

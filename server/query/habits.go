@@ -42,7 +42,7 @@ func (p *parser) misquoted() bool {
 		closing = 1
 	}
 	p.at, text = begin+open+n+end+closing, text[:end]
-	p.wrong(begin+open, p.at-begin-open, "Quotes of typography are none of the language", "straight quotes: "+shown(quoted(text)))
+	p.wrong(begin+open, p.at-begin-open, "Quotes of typography are none of the language", "straight quotes: "+Shown(quoted(text)))
 	p.skipChunk()
 	return true
 }
@@ -69,9 +69,9 @@ func (p *parser) foreignNegation() bool {
 		return false
 	}
 	what := strings.TrimLeft(p.part(begin+signs), "-")
-	accepted := "-" + shown(what) + " with a minus right before it, or NOT and a space; in quotes it is text: " + shown(quoted(rest[:signs]))
+	accepted := "-" + Shown(what) + " with a minus right before it, or NOT and a space; in quotes it is text: " + Shown(quoted(rest[:signs]))
 	p.at += signs
-	p.wrong(begin, signs, "Nothing is negated by "+quote(rest[:signs])+" here", accepted)
+	p.wrong(begin, signs, "Nothing is negated by "+Quote(rest[:signs])+" here", accepted)
 	return true
 }
 
@@ -125,7 +125,7 @@ func (p *parser) foreignOperator() bool {
 	accepted := map[string]string{
 		"&&": "AND, or nothing between them: a b", "||": "OR in capitals: a OR b", "==": "one : or = right behind a field and no spaces, such as data.n:5",
 	}[op]
-	p.wrong(p.at+at, len(op), op+" is no operator", accepted+"; in quotes it is text: "+shown(quoted(chunk)))
+	p.wrong(p.at+at, len(op), op+" is no operator", accepted+"; in quotes it is text: "+Shown(quoted(chunk)))
 	p.at += len(chunk)
 	return true
 }
@@ -182,7 +182,7 @@ func (p *parser) spacedField() bool {
 	if p.space(); !p.end() && p.q[p.at] != '"' {
 		p.chunk()
 	}
-	p.wrong(begin, length, "A space between "+name+" and "+written, "no spaces: "+shown(name+op+value)+"; in quotes it is text: "+shown(quoted(name)))
+	p.wrong(begin, length, "A space between "+name+" and "+written, "no spaces: "+Shown(name+op+value)+"; in quotes it is text: "+Shown(quoted(name)))
 	return true
 }
 
@@ -206,7 +206,7 @@ func (p *parser) ranged(f Field, begin int) bool {
 				sides = append(sides, f.String()+side.op+side.value)
 			}
 		}
-		if accepted = shown(strings.Join(sides, " ")); len(sides) == 0 {
+		if accepted = Shown(strings.Join(sides, " ")); len(sides) == 0 {
 			accepted = f.String() + ":*"
 		}
 	}

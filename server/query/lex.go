@@ -104,7 +104,7 @@ func (p *parser) apart(begin int) bool {
 		p.chunk()
 	}
 	p.wrong(at, 1, "A quote within a word, or something that follows a quote without a space",
-		"a space between them; or all of it as text: "+shown(quoted(p.q[begin:p.at])))
+		"a space between them; or all of it as text: "+Shown(quoted(p.q[begin:p.at])))
 	return false
 }
 
@@ -137,7 +137,7 @@ func (p *parser) violation(reason string, at, length int, what, accepted string,
 		Message: what + ", at character " + strconv.Itoa(position) + " of " + p.name + "; accepted: " +
 			strings.TrimSuffix(accepted, ".") + ".",
 		Metadata: fault.Pairs(append([]string{
-			"attribute", p.name, "value", shown(part), "position", strconv.Itoa(position),
+			"attribute", p.name, "value", Shown(part), "position", strconv.Itoa(position),
 			"length", strconv.Itoa(max(1, utf8.RuneCountInString(part))), "accepted", accepted,
 		}, more...)...),
 	})
@@ -147,7 +147,7 @@ func tooLong(name, q string) fault.Violation {
 	return fault.Violation{
 		Reason:   fault.ReasonInvalidParameter,
 		Message:  "The query " + name + " is longer than 4096 bytes.",
-		Metadata: fault.Pairs("attribute", name, "value", shown(q), "limit", strconv.Itoa(MaxQuery), "accepted", "at most 4096 bytes"),
+		Metadata: fault.Pairs("attribute", name, "value", Shown(q), "limit", strconv.Itoa(MaxQuery), "accepted", "at most 4096 bytes"),
 	}
 }
 
@@ -155,24 +155,6 @@ func tooMany(name, q string) fault.Violation {
 	return fault.Violation{
 		Reason:   fault.ReasonInvalidParameter,
 		Message:  "The query has more than 64 words and conditions.",
-		Metadata: fault.Pairs("attribute", name, "value", shown(q), "limit", strconv.Itoa(MaxConditions), "accepted", "at most 64 words and conditions"),
+		Metadata: fault.Pairs("attribute", name, "value", Shown(q), "limit", strconv.Itoa(MaxConditions), "accepted", "at most 64 words and conditions"),
 	}
-}
-
-// shown cuts a value for a message, on a rune.
-func shown(s string) string {
-	const limit = 200
-	s = strings.ToValidUTF8(s, "�")
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit-1]) + "…"
-}
-
-// quote sets apart what was sent, by other marks where it has the usual ones in it.
-func quote(s string) string {
-	if strings.Contains(s, `"`) {
-		return "“" + shown(s) + "”"
-	}
-	return `"` + shown(s) + `"`
 }

@@ -12,12 +12,12 @@ func (d *decoder) written(w written) []Node {
 	var nodes []Node
 	var all []string
 	for _, name := range w.names {
-		vs := d.values(name)
+		vs := d.Values(name)
 		all = append(all, vs...)
 		for _, v := range vs {
 			n, accepted := writtenValue(w.field, v)
 			if accepted != "" {
-				d.invalid(shown(name), v, accepted, quote(v)+" is no value of "+shown(name)+".")
+				d.Invalid(Shown(name), v, accepted, Quote(v)+" is no value of "+Shown(name)+".")
 				continue
 			}
 			nodes = append(nodes, n)

@@ -15,20 +15,20 @@ import (
 // Facets answers GET /v1/events:facets: field (repeatable; all by default), limit (1 to 100, 10 by default),
 // contains (looks for values, of one field).
 func (s *Service) Facets(ctx context.Context, params url.Values) (*Facets, error) {
-	d := &decoder{params: params}
+	d := newDecoder(params)
 	req := s.search(d, "field", "limit", "contains")
 	s.ordered(d)
-	ask := facetsAsk{limit: d.number("limit", 1, maxFacetValues, defaultFacetValues), contains: d.single("contains")}
-	for _, name := range d.values("field") {
+	ask := facetsAsk{limit: d.number("limit", 1, maxFacetValues, defaultFacetValues), contains: d.Single("contains")}
+	for _, name := range d.Values("field") {
 		if f, ok := s.facetField(d, "field", name); ok && !slices.Contains(ask.fields, f) {
 			ask.fields = append(ask.fields, f)
 		}
 	}
-	if len(d.params["field"]) == 0 {
+	if len(d.Params["field"]) == 0 {
 		ask.fields = s.facetFields()
 	}
 	if ask.contains != "" && len(ask.fields) > 1 {
-		d.invalid("contains", ask.contains, "contains with one field", "The parameter contains looks for values of one field, and "+
+		d.Invalid("contains", ask.contains, "contains with one field", "The parameter contains looks for values of one field, and "+
 			strconv.Itoa(len(ask.fields))+" are asked for.")
 	}
 	if err := d.err(); err != nil {
@@ -75,18 +75,18 @@ func (s *Service) facetField(d *decoder, parameter, name string) (query.Field, b
 	for _, f := range s.facetFields() {
 		accepted = append(accepted, f.String())
 	}
-	d.invalid(parameter, name, strings.Join(accepted, ", "), "Events cannot be counted by "+quote(name)+".")
+	d.Invalid(parameter, name, strings.Join(accepted, ", "), "Events cannot be counted by "+query.Quote(name)+".")
 	return query.Field{}, false
 }
 
 // Histogram answers GET /v1/events:histogram: zone (IANA name, UTC by default), buckets (1 to 120, 60 by
 // default), interval (one of Histogram.Interval; chosen by default), splitBy (a facet field or severity).
 func (s *Service) Histogram(ctx context.Context, params url.Values) (*Histogram, error) {
-	d := &decoder{params: params}
+	d := newDecoder(params)
 	req := s.search(d, "zone", "buckets", "interval", "splitBy")
 	s.ordered(d)
 	ask := histogramAsk{zone: d.zone(), interval: d.interval(), buckets: d.number("buckets", 1, maxBuckets, defaultBuckets)}
-	if name := d.single("splitBy"); name != "" {
+	if name := d.Single("splitBy"); name != "" {
 		if f, ok := s.facetField(d, "splitBy", name); ok {
 			ask.splitBy = &f
 		}
@@ -103,11 +103,11 @@ func (s *Service) Histogram(ctx context.Context, params url.Values) (*Histogram,
 		return h.run(ctx)
 	})
 	if errors.Is(err, errTooManyBuckets) && ask.interval == nil {
-		d.invalid("from", params.Get("from"), strconv.Itoa(maxBuckets)+" months at most", "The time range has more than "+strconv.Itoa(maxBuckets)+" months.")
+		d.Invalid("from", params.Get("from"), strconv.Itoa(maxBuckets)+" months at most", "The time range has more than "+strconv.Itoa(maxBuckets)+" months.")
 		return nil, d.err()
 	}
 	if errors.Is(err, errTooManyBuckets) {
-		d.invalid("interval", params.Get("interval"), "an interval of which the time range has at most "+strconv.Itoa(maxBuckets),
+		d.Invalid("interval", params.Get("interval"), "an interval of which the time range has at most "+strconv.Itoa(maxBuckets),
 			"The time range has more than "+strconv.Itoa(maxBuckets)+" buckets of "+params.Get("interval")+".")
 		return nil, d.err()
 	}
@@ -119,13 +119,13 @@ func (s *Service) Histogram(ctx context.Context, params url.Values) (*Histogram,
 
 // zone is the time zone asked for.
 func (d *decoder) zone() *time.Location {
-	name := d.single("zone")
+	name := d.Single("zone")
 	if name == "" {
 		return time.UTC
 	}
 	loc, err := time.LoadLocation(name)
 	if err != nil || name == "Local" { // which is the server's
-		d.invalid("zone", name, "the name of an IANA time zone, such as Europe/Berlin", "There is no time zone "+quote(name)+".")
+		d.Invalid("zone", name, "the name of an IANA time zone, such as Europe/Berlin", "There is no time zone "+query.Quote(name)+".")
 		return time.UTC
 	}
 	return loc
@@ -133,7 +133,7 @@ func (d *decoder) zone() *time.Location {
 
 // interval is the one asked for; nil where none is.
 func (d *decoder) interval() *interval {
-	name := d.single("interval")
+	name := d.Single("interval")
 	if name == "" {
 		return nil
 	}
@@ -144,20 +144,20 @@ func (d *decoder) interval() *interval {
 		}
 		names = append(names, iv.name)
 	}
-	d.invalid("interval", name, strings.Join(names, ", "), "There is no interval "+quote(name)+".")
+	d.Invalid("interval", name, strings.Join(names, ", "), "There is no interval "+query.Quote(name)+".")
 	return nil
 }
 
 // Fields answers GET /v1/events:fields: contains (part of the name), field (statistics of one), limit.
 func (s *Service) Fields(ctx context.Context, params url.Values) (*Fields, error) {
-	d := &decoder{params: params}
+	d := newDecoder(params)
 	req := s.search(d, "contains", "field", "limit")
 	s.ordered(d)
-	ask := fieldsAsk{contains: d.single("contains"), limit: d.number("limit", 1, maxFields, defaultFields)}
-	if name := d.single("field"); name != "" {
+	ask := fieldsAsk{contains: d.Single("contains"), limit: d.number("limit", 1, maxFields, defaultFields)}
+	if name := d.Single("field"); name != "" {
 		f, err := query.FieldOf(s.schema, name)
 		if err != nil {
-			d.invalid("field", name, "a field of the query language", "There is no field "+quote(name)+": "+err.Error()+".")
+			d.Invalid("field", name, "a field of the query language", "There is no field "+query.Quote(name)+": "+err.Error()+".")
 		}
 		ask.field = &f
 	}

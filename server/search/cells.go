@@ -26,16 +26,16 @@ type Cell struct {
 
 // listColumns are the fields whose values a list is asked for.
 func (s *Service) listColumns(d *decoder) []query.Field {
-	names := d.values("columns")
+	names := d.Values("columns")
 	if len(names) > maxListColumns {
-		d.invalid("columns", strconv.Itoa(len(names))+" columns", "at most "+strconv.Itoa(maxListColumns), fmt.Sprintf("There are more than %d columns.", maxListColumns))
+		d.Invalid("columns", strconv.Itoa(len(names))+" columns", "at most "+strconv.Itoa(maxListColumns), fmt.Sprintf("There are more than %d columns.", maxListColumns))
 		return nil
 	}
 	fields := make([]query.Field, 0, len(names))
 	for _, name := range names {
 		f, err := query.FieldOf(s.schema, name)
 		if err != nil {
-			d.invalid("columns", name, "a field of the query language, such as ext.<name> or data.<path>", "There is no column "+quote(name)+": "+err.Error()+".")
+			d.Invalid("columns", name, "a field of the query language, such as ext.<name> or data.<path>", "There is no column "+query.Quote(name)+": "+err.Error()+".")
 			continue
 		}
 		fields = append(fields, f)

@@ -33,24 +33,24 @@ type neighbours struct {
 // (0 to 100, 10 by default), the filter parameters as further conditions, and pageToken. Where no range of time is
 // given, it is all there is.
 func (s *Service) Context(ctx context.Context, name string, params url.Values) (*Neighbours, error) {
-	d := &decoder{params: params}
+	d := newDecoder(params)
 	n := &neighbours{Service: s, by: "all"}
 	var ok bool
 	if n.source, n.id, ok = cloudevents.ParseName(name); !ok {
-		d.invalid("event", name, acceptedName, "The event's name is not written as {source}:{id}, escaped.")
+		d.Invalid("event", name, acceptedName, "The event's name is not written as {source}:{id}, escaped.")
 	}
 	n.req = s.search(d, "time", "by", "before", "after", "pageToken")
 	n.at = d.time("time")
 	n.before = d.number("before", 0, MaxNeighbours, DefaultNeighbours)
 	n.after = d.number("after", 0, MaxNeighbours, DefaultNeighbours)
-	switch by := d.single("by"); by {
+	switch by := d.Single("by"); by {
 	case "":
 	case "subject", "source", "trace", "all":
 		n.by = by
 	default:
-		d.invalid("by", by, acceptedBy, quote(by)+" is not what events are neighbours by.")
+		d.Invalid("by", by, acceptedBy, query.Quote(by)+" is not what events are neighbours by.")
 	}
-	if token := d.single("pageToken"); token != "" {
+	if token := d.Single("pageToken"); token != "" {
 		n.resume(d, token)
 	}
 	if n.req.frozen == nil {
@@ -70,14 +70,14 @@ func (s *Service) Context(ctx context.Context, name string, params url.Values) (
 func (n *neighbours) resume(d *decoder, token string) {
 	t, err := parsePageToken(token)
 	if err != nil {
-		d.violations = append(d.violations, invalidPageToken("The page token is no token of ours."))
+		d.Violations = append(d.Violations, invalidPageToken("The page token is no token of ours."))
 		return
 	}
 	for _, name := range t.view.differs(d.bounds()) {
-		d.violations = append(d.violations, invalidPageToken("The page token belongs to another time range: "+name+" differs."))
+		d.Violations = append(d.Violations, invalidPageToken("The page token belongs to another time range: "+name+" differs."))
 	}
 	if n.req.frozen != nil && n.req.frozen.token() != t.view.token() {
-		d.violations = append(d.violations, invalidPageToken("The page token belongs to another snapshot."))
+		d.Violations = append(d.Violations, invalidPageToken("The page token belongs to another snapshot."))
 	}
 	n.token, n.req.frozen = t, t.view
 }
@@ -89,10 +89,10 @@ func (n *neighbours) answer(ctx context.Context, ses *session, d *decoder) (*Nei
 	}
 	where, ok := n.where(anchor)
 	if !ok {
-		d.invalid("by", n.by, "all, or what the event has", "The event has no "+n.by+".")
+		d.Invalid("by", n.by, "all, or what the event has", "The event has no "+n.by+".")
 	}
 	if n.token != nil && n.token.filter != fingerprint(where) {
-		d.violations = append(d.violations, invalidPageToken("The page token belongs to another event or filter."))
+		d.Violations = append(d.Violations, invalidPageToken("The page token belongs to another event or filter."))
 	}
 	if err := d.err(); err != nil {
 		return nil, err

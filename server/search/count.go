@@ -12,7 +12,7 @@ import (
 // Count counts the events of a filter; params are the raw query parameters of GET /v1/events:count. With
 // newerThan=<snapshot> it counts those that were stored since that snapshot, within its bounds.
 func (s *Service) Count(ctx context.Context, params url.Values) (*Count, error) {
-	d := &decoder{params: params}
+	d := newDecoder(params)
 	r := s.search(d, "newerThan")
 	base := s.newerThan(d, &r)
 	if r.frozen == nil && base == nil {
@@ -43,7 +43,7 @@ func (s *Service) Count(ctx context.Context, params url.Values) (*Count, error) 
 
 // newerThan reads the snapshot whose newer events are asked for.
 func (s *Service) newerThan(d *decoder, r *request) *view {
-	token := d.single("newerThan")
+	token := d.Single("newerThan")
 	if token == "" {
 		return nil
 	}
@@ -51,12 +51,12 @@ func (s *Service) newerThan(d *decoder, r *request) *view {
 	v, err := parseSnapshot(token)
 	switch {
 	case err != nil:
-		d.invalid("newerThan", token, accepted, "The snapshot in newerThan is no token of ours.")
+		d.Invalid("newerThan", token, accepted, "The snapshot in newerThan is no token of ours.")
 	case r.frozen != nil:
-		d.invalid("newerThan", token, accepted, "What is newer than one snapshot is not asked of another one.")
+		d.Invalid("newerThan", token, accepted, "What is newer than one snapshot is not asked of another one.")
 	default:
 		for _, name := range v.differs(d.bounds()) {
-			d.violations = append(d.violations, fault.Violation{
+			d.Violations = append(d.Violations, fault.Violation{
 				Reason:   fault.ReasonInvalidParameter,
 				Message:  "The parameter " + name + " differs from the one of the snapshot in newerThan. Leave it out.",
 				Metadata: fault.Pairs("attribute", name, "accepted", "what the snapshot was made with"),

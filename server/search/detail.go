@@ -29,10 +29,10 @@ const MaxOthers = 20
 // identity, and the newest one is the event. The other times are found in the same way within a budget of
 // their own, and OthersFrom says how far that went.
 func (s *Service) Get(ctx context.Context, name string, params url.Values) (*Detail, error) {
-	dec := &decoder{params: params}
+	dec := newDecoder(params)
 	source, id, ok := cloudevents.ParseName(name)
 	if !ok {
-		dec.invalid("event", name, acceptedName, "The event's name is not written as {source}:{id}, escaped.")
+		dec.Invalid("event", name, acceptedName, "The event's name is not written as {source}:{id}, escaped.")
 	}
 	dec.unknown(ofEvent, parametersOfEvent)
 	at := dec.time("time")
@@ -50,13 +50,13 @@ func (s *Service) Get(ctx context.Context, name string, params url.Values) (*Det
 
 // time reads an instant that an event may have occurred at.
 func (d *decoder) time(name string) query.Instant {
-	text := d.single(name)
+	text := d.Single(name)
 	if text == "" {
 		return query.Instant{}
 	}
 	t, err := cloudevents.ParseTime(text)
 	if err != nil {
-		d.invalid(name, text, "RFC 3339, as occurredAt of the event", "The parameter "+name+" is no time: "+err.Error()+".")
+		d.Invalid(name, text, "RFC 3339, as occurredAt of the event", "The parameter "+name+" is no time: "+err.Error()+".")
 		return query.Instant{}
 	}
 	return query.InstantOf(t)
@@ -146,7 +146,7 @@ func (l *lookup) at(ctx context.Context, t time.Time) (*db.Event, error) {
 
 func (l *lookup) missing() error {
 	return fault.New(fault.NotFound, fault.ReasonNotFound, "There is no such event, or retention has dropped it.",
-		"attribute", "event", "value", shown(cloudevents.EscapeName(l.source, l.id)))
+		"attribute", "event", "value", query.Shown(cloudevents.EscapeName(l.source, l.id)))
 }
 
 func detailOf(e *db.Event) *Detail {

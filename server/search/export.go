@@ -78,13 +78,13 @@ func (b *buffer) flush() error {
 // Export prepares GET /v1/events:export: format (ndjson or csv), columns (of csv), snapshot and the filter.
 // Errors that can be known before the first byte are returned here. Whoever has one closes it.
 func (s *Service) Export(ctx context.Context, params url.Values) (*Export, error) {
-	d := &decoder{params: params}
-	format := d.single("format")
+	d := newDecoder(params)
+	format := d.Single("format")
 	if format == "" {
 		format = formatNDJSON
 	}
 	if format != formatNDJSON && format != formatCSV {
-		d.invalid("format", format, "ndjson or csv", "The parameter format is ndjson or csv.")
+		d.Invalid("format", format, "ndjson or csv", "The parameter format is ndjson or csv.")
 	}
 	columns := s.columns(d, format)
 	req := s.search(d, "format", "columns")
@@ -281,17 +281,17 @@ func spelled(f query.Filter) string { return query.Encode(f).Encode() }
 // columns are those that a CSV is asked for.
 func (s *Service) columns(d *decoder, format string) []heading {
 	var names []string
-	for _, v := range d.params["columns"] {
+	for _, v := range d.Params["columns"] {
 		if v != "" {
 			names = append(names, v)
 		}
 	}
 	switch {
 	case format != formatCSV && len(names) > 0:
-		d.invalid("columns", strings.Join(names, " "), "none, or format=csv", "Columns are of CSV; NDJSON has the whole events.")
+		d.Invalid("columns", strings.Join(names, " "), "none, or format=csv", "Columns are of CSV; NDJSON has the whole events.")
 		return nil
 	case len(names) > maxColumns:
-		d.invalid("columns", strconv.Itoa(len(names))+" columns", "at most "+strconv.Itoa(maxColumns), fmt.Sprintf("There are more than %d columns.", maxColumns))
+		d.Invalid("columns", strconv.Itoa(len(names))+" columns", "at most "+strconv.Itoa(maxColumns), fmt.Sprintf("There are more than %d columns.", maxColumns))
 		return nil
 	case len(names) == 0:
 		names = defaultColumns()
@@ -300,7 +300,7 @@ func (s *Service) columns(d *decoder, format string) []heading {
 	for _, name := range names {
 		c, err := columnOf(s.schema, name)
 		if err != nil {
-			d.invalid("columns", name, acceptedColumns, "There is no column "+strconv.Quote(name)+": "+err.Error()+".")
+			d.Invalid("columns", name, acceptedColumns, "There is no column "+strconv.Quote(name)+": "+err.Error()+".")
 			continue
 		}
 		out = append(out, c)

@@ -264,8 +264,8 @@ func (s *Service) expand(ctx context.Context, q db.DBTX, p query.Prefix, t *term
 
 func tooManyWords(prefix string, limit int) error {
 	return fault.New(fault.InvalidArgument, fault.ReasonPrefixTooShort,
-		fmt.Sprintf("More than %d words begin with %s. Write more of the word.", limit, quote(prefix)),
-		"attribute", "q", "value", shown(prefix), "limit", fmt.Sprint(limit))
+		fmt.Sprintf("More than %d words begin with %s. Write more of the word.", limit, query.Quote(prefix)),
+		"attribute", "q", "value", query.Shown(prefix), "limit", fmt.Sprint(limit))
 }
 
 // traceID reads what a trace id is compared with.

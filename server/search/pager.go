@@ -22,11 +22,11 @@ type pager struct {
 // newPager reads the parameters and tokens, and refuses those that belong to another search, for every reason
 // there is.
 func (s *Service) newPager(params url.Values) (*pager, error) {
-	d := &decoder{params: params}
+	d := newDecoder(params)
 	p := &pager{scan: scan{Service: s, limits: s.limits}, req: s.search(d, "pageSize", "pageToken", "columns")}
 	p.columns = s.listColumns(d)
 	p.where, p.view, p.most = p.req.filter.Where, p.req.frozen, d.number("pageSize", 1, MaxPageSize, DefaultPageSize)
-	if token := d.single("pageToken"); token != "" {
+	if token := d.Single("pageToken"); token != "" {
 		p.resume(d, token)
 	}
 	if p.view == nil {
@@ -39,17 +39,17 @@ func (s *Service) newPager(params url.Values) (*pager, error) {
 func (p *pager) resume(d *decoder, token string) {
 	t, err := parsePageToken(token)
 	if err != nil {
-		d.violations = append(d.violations, invalidPageToken("The page token is no token of ours."))
+		d.Violations = append(d.Violations, invalidPageToken("The page token is no token of ours."))
 		return
 	}
 	if !p.req.wrong && t.filter != fingerprint(p.where) {
-		d.violations = append(d.violations, invalidPageToken("The page token belongs to another filter."))
+		d.Violations = append(d.Violations, invalidPageToken("The page token belongs to another filter."))
 	}
 	for _, name := range t.view.differs(d.bounds()) {
-		d.violations = append(d.violations, invalidPageToken("The page token belongs to another time range: "+name+" differs."))
+		d.Violations = append(d.Violations, invalidPageToken("The page token belongs to another time range: "+name+" differs."))
 	}
 	if p.view != nil && p.view.token() != t.view.token() {
-		d.violations = append(d.violations, invalidPageToken("The page token belongs to another snapshot."))
+		d.Violations = append(d.Violations, invalidPageToken("The page token belongs to another snapshot."))
 	}
 	p.view, p.start, p.backward, p.resumed = t.view, &t.cut, t.backward, t.walk
 	p.req.frozen = t.view

@@ -70,7 +70,7 @@ func TestPagesConcatenatedAreOneAnswer(t *testing.T) {
 				svc.limits = tight(t, svc.limits)
 				size := rapid.SampledFrom([]int{7, 50, 500}).Draw(t, "page size")
 				params.Set("pageSize", strconv.Itoa(size))
-				d := &decoder{params: params}
+				d := newDecoder(params)
 				f := svc.search(d, "pageSize", "pageToken").filter
 				if err := d.err(); err != nil {
 					t.Fatal(err)

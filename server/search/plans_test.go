@@ -44,7 +44,7 @@ func (st *store) bulk(n, days, payload int) {
 // whereOf is the conditions of some parameters.
 func (st *store) whereOf(params ...string) query.And {
 	st.t.Helper()
-	d := &decoder{params: values(params...)}
+	d := newDecoder(values(params...))
 	r := st.svc.search(d)
 	if err := d.err(); err != nil {
 		st.t.Fatal(err)

@@ -117,11 +117,11 @@ func New(pool *pgxpool.Pool, cfg Config, log *slog.Logger, reg prometheus.Regist
 
 // Snapshot freezes a view; params are the raw query parameters of GET /v1/events:snapshot.
 func (s *Service) Snapshot(ctx context.Context, params url.Values) (*Snapshot, error) {
-	d := &decoder{params: params}
+	d := newDecoder(params)
 	d.unknown(ofSnapshot, parametersOfSnapshot)
 	f := query.Filter{
-		From: d.bound("from"), Until: d.bound("until"),
-		ArrivedFrom: d.bound("arrivedFrom"), ArrivedUntil: d.bound("arrivedUntil"),
+		From: d.Bound("from"), Until: d.Bound("until"),
+		ArrivedFrom: d.Bound("arrivedFrom"), ArrivedUntil: d.Bound("arrivedUntil"),
 	}
 	s.ordered(d)
 	if err := d.err(); err != nil {

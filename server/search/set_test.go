@@ -97,7 +97,7 @@ func TestAFailedSetIsMadeAgain(t *testing.T) {
 func (st *store) setOf(params ...string) (out *set) {
 	st.t.Helper()
 	err := st.svc.run(context.Background(), "count", nil, func(ctx context.Context, ses *session) error {
-		d := &decoder{params: values(params...)}
+		d := newDecoder(values(params...))
 		r := st.svc.search(d)
 		if err := d.err(); err != nil {
 			return err

@@ -26,11 +26,11 @@ const (
 
 // Suggest answers GET /v1/events:suggest: text, position (in characters, at the end by default).
 func (s *Service) Suggest(ctx context.Context, params url.Values) (*Suggestions, error) {
-	d := &decoder{params: params}
+	d := newDecoder(params)
 	d.unknown(func(name string) bool { return name == "text" || name == "position" }, "text and position, each at most once")
-	text := d.single("text")
+	text := d.Single("text")
 	if len(text) > query.MaxQuery {
-		d.invalid("text", text, "at most 4096 bytes", "The parameter text is longer than a query can be.")
+		d.Invalid("text", text, "at most 4096 bytes", "The parameter text is longer than a query can be.")
 	}
 	at := d.number("position", 0, query.MaxQuery, query.MaxQuery)
 	if err := d.err(); err != nil {
