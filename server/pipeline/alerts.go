@@ -15,6 +15,7 @@ const (
 	NotReady          = "NotReady"          // a check of this process fails
 	PartitionGap      = "PartitionGap"      // records were gone before they were consumed
 	PartitionFatal    = "PartitionFatal"    // a partition cannot go on without an operator
+	PartitionTripped  = "PartitionTripped"  // the breaker stopped a partition: too many of its records became dead letters
 	LagHigh           = "LagHigh"           // LagLimit records and more are not accounted for
 	DeadLettersRising = "DeadLettersRising" // DeadLetterLimit and more within 10 minutes
 )
@@ -115,6 +116,8 @@ func ofState(s *State) []Alert {
 			a.Name, a.Summary = PartitionGap, fmt.Sprintf("Partition %d of %s has a gap", p.Partition, s.Topic)
 		case "fatal":
 			a.Name, a.Summary = PartitionFatal, fmt.Sprintf("Partition %d of %s stands still", p.Partition, s.Topic)
+		case "tripped":
+			a.Name, a.Summary = PartitionTripped, fmt.Sprintf("The breaker stopped partition %d of %s", p.Partition, s.Topic)
 		default:
 			continue
 		}

@@ -37,7 +37,7 @@ type Partition struct {
 	Partition int32
 	Next      int64  // the first offset that is not accounted for
 	End       *int64 // the broker's next one; nil: it does not say
-	State     string // running, gap or fatal
+	State     string // running, gap, fatal or tripped
 	Reason    string
 	Updated   time.Time
 }
@@ -80,6 +80,8 @@ type Monitor struct {
 
 	mu    sync.Mutex // one reading at a time: who waits has its result
 	state *State
+	err   error
+	tried time.Time            // when both are of
 	since map[string]time.Time // since when a condition is known to hold
 }
 
@@ -95,12 +97,22 @@ func (m *Monitor) State(ctx context.Context) (*State, error) {
 	return m.read(ctx)
 }
 
+// read answers the last reading while it is fresh, a failed one too. The caller holds m.mu.
 func (m *Monitor) read(ctx context.Context) (*State, error) {
-	if m.state != nil && time.Since(m.state.At) < fresh {
-		return m.state, nil
+	if time.Since(m.tried) < fresh {
+		return m.state, m.err
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	reading, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
+	state, err := m.readNow(reading)
+	if err != nil && ctx.Err() != nil {
+		return nil, err // who asked went away: that says nothing to others
+	}
+	m.state, m.err, m.tried = state, err, time.Now()
+	return state, err
+}
+
+func (m *Monitor) readNow(ctx context.Context) (*State, error) {
 	now := time.Now()
 	s := &State{Topic: m.cfg.Topic, Consumer: m.cfg.Consumer, At: now}
 	points, err := m.queries.PipelineCheckpoints(ctx, db.PipelineCheckpointsParams{Consumer: s.Consumer, Topic: s.Topic})
@@ -137,7 +149,6 @@ func (m *Monitor) read(ctx context.Context) (*State, error) {
 	}
 	s.DeadLettersDay, s.DeadLettersRecent = letters.Day, letters.Recent
 	m.ends(ctx, s)
-	m.state = s
 	return s, nil
 }
 

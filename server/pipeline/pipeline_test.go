@@ -31,8 +31,8 @@ func TestTheNamedConditionsHoldFromTheirThresholdsOn(t *testing.T) {
 		"a lag at the limit":                    {State{Lag: at(int64(LagLimit))}, []string{LagHigh}},
 		"dead letters at the limit":             {State{DeadLettersRecent: DeadLetterLimit}, []string{DeadLettersRising}},
 		"every partition that stands for itself": {
-			State{Partitions: []Partition{{Partition: 1, State: "gap"}, {Partition: 2, State: "running"}, {Partition: 3, State: "fatal", Reason: "poison"}}},
-			[]string{PartitionGap, PartitionFatal},
+			State{Partitions: []Partition{{Partition: 1, State: "gap"}, {Partition: 2, State: "running"}, {Partition: 3, State: "fatal", Reason: "poison"}, {Partition: 4, State: "tripped"}}},
+			[]string{PartitionGap, PartitionFatal, PartitionTripped},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -159,8 +159,17 @@ func TestADatabaseThatIsAwayLeavesWhatTheProcessKnows(t *testing.T) {
 		}}
 	}}, slog.New(slog.DiscardHandler))
 	pool.Close()
-	if _, err := m.State(t.Context()); fault.Of(err).Kind != fault.Unavailable {
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := m.State(gone); fault.Of(err).Kind != fault.Unavailable || m.err != nil {
+		t.Errorf("who went away has %v, and leaves %v to others", err, m.err)
+	}
+	_, err := m.State(t.Context())
+	if fault.Of(err).Kind != fault.Unavailable {
 		t.Errorf("got %v", err)
+	}
+	if _, again := m.State(t.Context()); again != err {
+		t.Errorf("another reading at once: %v", again)
 	}
 	got := m.Alerts(t.Context())
 	if len(got) != 1 || got[0].Name != NotReady || got[0].Target != "postgresql" || !got[0].Since.Equal(began) {

@@ -456,6 +456,7 @@ export const PipelinePartitionState = {
   running: 'running',
   gap: 'gap',
   fatal: 'fatal',
+  tripped: 'tripped',
 } as const;
 
 export interface PipelinePartition {
@@ -502,6 +503,7 @@ export const AlertName = {
   NotReady: 'NotReady',
   PartitionGap: 'PartitionGap',
   PartitionFatal: 'PartitionFatal',
+  PartitionTripped: 'PartitionTripped',
   LagHigh: 'LagHigh',
   DeadLettersRising: 'DeadLettersRising',
 } as const;
