@@ -168,7 +168,7 @@ func TestADatabaseThatIsAwayLeavesWhatTheProcessKnows(t *testing.T) {
 	if fault.Of(err).Kind != fault.Unavailable {
 		t.Errorf("got %v", err)
 	}
-	if _, again := m.State(t.Context()); again != err {
+	if _, again := m.State(t.Context()); !errors.Is(again, err) {
 		t.Errorf("another reading at once: %v", again)
 	}
 	got := m.Alerts(t.Context())
