@@ -117,6 +117,7 @@ export function session(
     demo: false,
     version: "test",
     topic: "events",
+    facets: ["device", "person", "room", "tag"],
     ...more,
   };
 }
@@ -126,7 +127,6 @@ export const installation = {
   demo: false,
   signIn: true,
   provider: "login.example.com",
-  facets: ["device", "person", "room", "tag"],
 };
 
 export function token(number: number, more: Partial<Token> = {}): Token {

@@ -46,7 +46,7 @@ func TestAConfiguredFacetIsAFieldEverywhere(t *testing.T) {
 		a.until(18)
 
 		var site struct{ Facets []string }
-		if code := apptest.GetJSON(t, a.addr+"/v1/installation", "", &site); code != http.StatusOK ||
+		if code := apptest.GetJSON(t, a.addr+"/v1/session", in.Reader, &site); code != http.StatusOK ||
 			strings.Join(site.Facets, " ") != "device level line order region room silent tag" {
 			t.Errorf("the installation has %v", site.Facets)
 		}

@@ -17,7 +17,8 @@ func (h *handlers) GetSession(ctx context.Context, _ GetSessionRequestObject) (G
 	out := GetSession200JSONResponse{
 		Name: p.Name, Id: p.ID, Kind: SessionKind(p.Kind), Email: some(p.Email),
 		Roles: make([]Role, len(p.Roles)), Scopes: p.Scopes, Contact: some(cfg.Contact), Installation: some(cfg.Name),
-		Demo: cfg.Demo, Version: cfg.Version, Topic: cfg.Topic,
+		Demo: cfg.Demo, Version: cfg.Version, Topic: cfg.Topic, TraceUrl: some(cfg.TraceURL),
+		Facets: append([]string{}, cfg.Facets...),
 	}
 	for i, role := range p.Roles {
 		out.Roles[i] = Role(role)
@@ -42,8 +43,6 @@ func (h *handlers) GetInstallation(context.Context, GetInstallationRequestObject
 	cfg := h.s.deps.Config
 	return GetInstallation200JSONResponse{
 		Name: some(cfg.Name), Demo: cfg.Demo, SignIn: h.s.signsIn(), Provider: some(cfg.Provider), Contact: some(cfg.Contact),
-		TraceUrl: some(cfg.TraceURL),
-		Facets:   append([]string{}, cfg.Facets...),
 	}, nil
 }
 

@@ -636,6 +636,10 @@ export interface Session {
   demo: boolean;
   version: string;
   topic: string;
+  /** Where a trace is looked at, with `{traceId}` in the place of its identifier. */
+  traceUrl?: string;
+  /** The names of the facet fields, which are parameters of searches. */
+  facets: string[];
 }
 
 export interface Installation {
@@ -647,10 +651,6 @@ export interface Installation {
   provider?: string;
   /** Whom to ask for access. */
   contact?: string;
-  /** Where a trace is looked at, with `{traceId}` in the place of its identifier. */
-  traceUrl?: string;
-  /** The names of the facet fields, which are parameters of searches. */
-  facets: string[];
 }
 
 export interface SignOutRequest {

@@ -1,6 +1,7 @@
 import { createContext, type ReactNode, useContext } from "react";
 import type { Scope, Session } from "#/api/oriel.gen.ts";
 import { lackOf } from "#/lib/roles.ts";
+import { type Field, usualFacets } from "#/lib/search.ts";
 
 const AccessContext = createContext<Session | undefined>(undefined);
 
@@ -12,6 +13,11 @@ export function AccessProvider({ session, children }: { session: Session | undef
 /** Who is asking, as far as that is known. */
 export function useCaller(): Session | undefined {
   return useContext(AccessContext);
+}
+
+/** The installation's facet fields, whose names are parameters. */
+export function useFacetNames(): readonly Field[] {
+  return useCaller()?.facets ?? usualFacets;
 }
 
 /** For a control's `unavailable`: which role it needs, where the caller has none that will do. */

@@ -4,6 +4,7 @@ import type { Event, EventDetail } from "#/api/oriel.gen.ts";
 import { parseEventName } from "#/lib/event-name.ts";
 import { ApiError } from "#/lib/http.ts";
 import { type OpenEvent, readSearch, writeSearch } from "#/lib/search.ts";
+import { useFacetNames } from "#/ui/access.tsx";
 import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
@@ -180,7 +181,8 @@ function Header({
 
 function Body({ open, detail, onAction }: { open: OpenEvent; detail: EventDetail; onAction: OnValueAction }) {
   const { params, go } = useUrl();
-  const search = useMemo(() => readSearch(params), [params]);
+  const facets = useFacetNames();
+  const search = useMemo(() => readSearch(params, facets), [params, facets]);
   const extensions = Object.keys(detail.extensions).length > 0;
   return (
     <>

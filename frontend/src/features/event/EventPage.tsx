@@ -14,6 +14,7 @@ import {
   readSearch,
   writeSearch,
 } from "#/lib/search.ts";
+import { useFacetNames } from "#/ui/access.tsx";
 import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
@@ -55,10 +56,11 @@ export function EventPage({ open }: { open: OpenEvent }) {
     zone: zoneParam?.[0],
   };
   // Where it was opened from a search, the filters of that are still at hand.
+  const facets = useFacetNames();
   const { cameFrom } = router.history.location.state;
   const origin = useMemo(
-    () => (cameFrom === undefined ? undefined : readSearch(parseQuery(cameFrom))),
-    [cameFrom],
+    () => (cameFrom === undefined ? undefined : readSearch(parseQuery(cameFrom), facets)),
+    [cameFrom, facets],
   );
   const narrow = useNarrow();
   const openOther = (other: OpenEvent) => {

@@ -1,5 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
-import { type EventDetail, getInstallation } from "#/api/oriel.gen.ts";
+import type { EventDetail } from "#/api/oriel.gen.ts";
+import { useCaller } from "#/ui/access.tsx";
 import { Button, buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 
@@ -10,12 +10,9 @@ export function traceAddress(template: string, traceId: string): string {
 
 /** The way to the event's trace, outside of here; or why there is none. */
 export function TraceLink({ detail, size }: { detail: EventDetail | undefined; size: "small" | "normal" }) {
-  const { data: installation } = useQuery({
-    queryKey: ["installation"],
-    queryFn: ({ signal }) => getInstallation({ signal }),
-  });
+  const session = useCaller();
   const word = size === "small" ? "Trace" : "Open trace";
-  const template = installation?.traceUrl;
+  const template = session?.traceUrl;
   const traceId = detail?.traceId;
   if (template !== undefined && traceId !== undefined) {
     return (
@@ -32,7 +29,7 @@ export function TraceLink({ detail, size }: { detail: EventDetail | undefined; s
     );
   }
   return (
-    <Button size={size} icon="trace" unavailable={whyNot(detail, installation !== undefined)}>
+    <Button size={size} icon="trace" unavailable={whyNot(detail, session !== undefined)}>
       {word}
     </Button>
   );

@@ -14,6 +14,7 @@ import {
   type Search,
   writeSearch,
 } from "#/lib/search.ts";
+import { useFacetNames } from "#/ui/access.tsx";
 import { buttonClass } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { Icon } from "#/ui/icons.tsx";
@@ -40,7 +41,6 @@ import { StatusStrip } from "./StatusStrip.tsx";
 import { TimePicker } from "./TimePicker.tsx";
 import { useCells } from "./useCells.ts";
 import { useColumns } from "./useColumns.ts";
-import { useFacetNames } from "./useFacetNames.ts";
 import { useFarEvent } from "./useFarEvent.ts";
 import { useFind } from "./useFind.ts";
 import { type Pair, usePicked } from "./usePicked.ts";
@@ -77,7 +77,7 @@ export function Explorer({
 }) {
   const router = useRouter();
   const { params, go } = useUrl();
-  const facets = useFacetNames(params);
+  const facets = useFacetNames();
   const search = useMemo(() => readSearch(params, facets), [params, facets]);
   const setColumns = useCallback(
     (columns: Search["columns"]) => go(writeSearch({ ...search, columns }), quietly(search)),
