@@ -21,10 +21,10 @@ function saved(query: string, more: Partial<SavedSearch> = {}): SavedSearch {
 }
 
 describe("a saved search", () => {
-  it("keeps the filter and a rolling window, and beside it columns, density, split and disabled filters", () => {
+  it("keeps the filter and a rolling window, and beside it columns, density, split and what is disabled or pinned", () => {
     const { params, view } = toSave(
       search(
-        "?q=tea&type=a&data.n=%3E%3D5&from=-1h&cols=time,data.n:120&density=dense&split=source&off=room%3Dhall",
+        "?q=tea&type=a&data.n=%3E%3D5&from=-1h&cols=time,data.n:120&density=dense&split=source&off=room%3Dhall&pin=type",
       ),
     );
     expect(parseQuery(params)).toEqual({ q: ["tea"], type: ["a"], "data.n": [">=5"], from: ["-1h"] });
@@ -33,6 +33,7 @@ describe("a saved search", () => {
       density: ["dense"],
       split: ["source"],
       off: ["room=hall"],
+      pin: ["type"],
     });
   });
 
@@ -61,6 +62,20 @@ describe("a saved search", () => {
     const opened = openSaved(saved("?type=a&source=s"), search("?type=b&room=x&pin=type"), usualFacets);
     expect(writeSearch(opened)).toEqual({ type: ["b"], source: ["s"], pin: ["type"], saved: ["7@3"] });
     expect(isEdited(opened, saved("?type=a&source=s"), usualFacets)).toBe(false);
+  });
+
+  it("opens with its own pins too, and is edited by taking one off", () => {
+    const own = saved("?type=a&source=s&pin=source");
+    const opened = openSaved(own, search("?room=x&pin=room"), usualFacets);
+    expect(writeSearch(opened)).toEqual({
+      type: ["a"],
+      source: ["s"],
+      room: ["x"],
+      pin: ["source", "room"],
+      saved: ["7@3"],
+    });
+    expect(isEdited(opened, own, usualFacets)).toBe(false);
+    expect(isEdited(search("?type=a&source=s"), own, usualFacets)).toBe(true);
   });
 
   it.each([

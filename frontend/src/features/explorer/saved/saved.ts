@@ -17,7 +17,7 @@ import {
 } from "#/lib/search.ts";
 
 /** What the page keeps beside the filter. The zone is the reader's own. */
-const kept = ["cols", "density", "split", "off"] as const;
+const kept = ["cols", "density", "split", "off", "pin"] as const;
 
 /** The saved search that a page's address says was opened, and the version that was seen. */
 export interface Opened {

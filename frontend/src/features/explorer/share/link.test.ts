@@ -30,8 +30,8 @@ describe("a shared link", () => {
     );
   });
 
-  it("has neither pins nor the saved search of the sharer", () => {
-    expect(linkOf(shared(search("?type=a&pin=type&saved=7@3"), undefined), "")).toBe("?type=a");
+  it("has pins as they are, and not the saved search of the sharer", () => {
+    expect(linkOf(shared(search("?type=a&pin=type&saved=7@3"), undefined), "")).toBe("?type=a&pin=type");
   });
 
   it("ends, of a window that had no end, when it was searched", () => {

@@ -27,10 +27,10 @@ export function datesOf(
   return snapshot && until ? { from: snapshot.from, until } : undefined;
 }
 
-/** What is shared: without what is the sharer's alone. */
+/** What is shared: all but the saved search, which is the sharer's alone. */
 export function shared(search: Search, window: Window | undefined): Search {
   const { saved: _, ...rest } = search;
-  return { ...rest, ...window, filters: rest.filters.map(({ pinned: _pin, ...filter }) => filter) };
+  return { ...rest, ...window };
 }
 
 export function linkOf(search: Search, page: string): string {
