@@ -12,6 +12,7 @@ import {
   type Value,
   writtenValue,
 } from "./language.ts";
+import { andWorse, isSeverity, severities } from "./severity.ts";
 
 /** The attributes that every list shows. */
 export const fields = ["type", "source", "subject", "severity"] as const;
@@ -27,15 +28,29 @@ export interface Filter {
    * parameters as the language writes them, `*` standing for any value.
    */
   readonly values: readonly string[];
+  /** Of severities: these alone. Without it they are thresholds, and reach to the worst. */
+  readonly exact?: true;
   /** It stays in its place and filters nothing. */
   readonly disabled?: boolean;
   /** It stays as the others are cleared and another search is opened. */
   readonly pinned?: boolean;
 }
 
-/** As the API's parameter is called. */
-export function filterName({ field, negated }: Pick<Filter, "field" | "negated">): string {
-  return negated ? `${field}!` : field;
+/** As the API's parameter is called; where it has none, a name of its own. */
+export function filterName({ field, negated, exact }: Pick<Filter, "field" | "negated" | "exact">): string {
+  return `${field}${exact ? ":" : ""}${negated ? "!" : ""}`;
+}
+
+/** The field of a filter by its name, and its sense. */
+export function namedFilter(name: string): Pick<Filter, "field" | "negated" | "exact"> {
+  const [, field = "", colon, bang] = /^(.*?)(:?)(!?)$/su.exec(name) ?? [];
+  const exact = field === "severity" && colon === ":";
+  return { field: exact ? field : `${field}${colon}`, negated: bang === "!", ...(exact && { exact }) };
+}
+
+/** No parameter says it: it is a condition of `q!`. */
+export function isQueried({ field, exact }: Filter): boolean {
+  return exact === true || hasNoParameter(field);
 }
 
 export function enabled(filters: readonly Filter[]): readonly Filter[] {
@@ -64,16 +79,22 @@ function rewritten(field: Field, written: string): string {
 
 const bareField = /^(-?)([a-z]+):(.+)$/su;
 
-/** A query of `q!` as a filter: one on a field that is no parameter, where it is written as such. */
+/** A query of `q!` as a filter: one that no parameter says, where it is written as such. */
 export function fromExcludedQuery(query: string): Filter {
   const [, minus, field = "", list = ""] = bareField.exec(query) ?? [];
-  if (hasNoParameter(field)) {
+  const exact = field === "severity";
+  if (exact || hasNoParameter(field)) {
     const inner = list.startsWith("(") && list.endsWith(")") ? list.slice(1, -1) : list;
-    const filter = { field, negated: minus === "", values: splitOutsideQuotes(inner, " OR ") };
+    const values = splitOutsideQuotes(inner, " OR ");
+    const filter: Filter = { field, negated: minus === "", values, ...(exact && { exact }) };
     const spelled = `${minus}${anyOf(field, filter.values)}`;
-    if (spelled === query && !filter.values.some((value) => /^[(-]|^$/.test(value))) return filter;
+    if (spelled === query && values.every(exact ? isSeverity : isBare)) return filter;
   }
   return { field: "q", negated: true, values: [query] };
+}
+
+function isBare(value: string): boolean {
+  return value !== "" && !/^[(-]/.test(value);
 }
 
 /** Whether a filter on words asks that a field is absent (or there): no parameter of its name can. */
@@ -88,10 +109,10 @@ export function presenceOf(filter: Filter): { readonly field: Field; readonly ab
 }
 
 /** A filter in the query language. */
-export function asQuery({ field, negated, values }: Filter): string {
+export function asQuery({ field, negated, values, exact }: Filter): string {
   const not = negated ? "-" : "";
   if (field === "q") return values.map((value) => `${not}(${value})`).join(" ");
-  if (field === "severity") return `${not}severity>=${values[0] ?? ""}`;
+  if (field === "severity" && !exact) return `${not}severity>=${values[0] ?? ""}`;
   const written = values.map((value) =>
     isWritten(field) ? rewritten(field, value) : writtenValue(field, value),
   );
@@ -100,8 +121,8 @@ export function asQuery({ field, negated, values }: Filter): string {
   return not + anyOf(field, written);
 }
 
-/** What a person can do with a value. */
-export type ValueAction = "include" | "exclude" | "only";
+/** What a person can do with a value; of a severity also to make it the least. */
+export type ValueAction = "include" | "exclude" | "only" | "least";
 
 /** The filter that finds events with this value (or, excluding, those without it). */
 export function filterOn(field: Field, value: Value, exclude: boolean): Filter {
@@ -113,7 +134,8 @@ export function filterOn(field: Field, value: Value, exclude: boolean): Filter {
     return { field: "q", negated: true, values: [exclude ? opposite(query) : query] };
   }
   const negated = absent ? !exclude : exclude;
-  return { field, negated, values: [isWritten(field) ? writtenValue(field, value) : text] };
+  const values = [isWritten(field) ? writtenValue(field, value) : text];
+  return { field, negated, values, ...(field === "severity" && { exact: true }) };
 }
 
 /** The field that a filter is about, also where it is written as a query. */
@@ -132,11 +154,11 @@ export function applyAction(
   value: Value,
   action: ValueAction,
 ): Filter[] {
-  const next = filterOn(field, value, action === "exclude");
+  const next = filterOf(filters, field, value, action);
   const others = filters
     .map((filter) => {
       if (subjectOf(filter) !== field || filter.disabled) return filter;
-      if (action === "only") return { ...filter, values: [] };
+      if (action === "only" || action === "least") return { ...filter, values: [] };
       return { ...filter, values: kept(filter, next, action) };
     })
     .filter((filter) => filter.values.length > 0);
@@ -145,18 +167,37 @@ export function applyAction(
   return settled && isWritten(field) ? others : merged(others, next);
 }
 
+/** What the action asks for: beside a threshold that it widens, what that reaches to. */
+function filterOf(filters: readonly Filter[], field: Field, value: Value, action: ValueAction): Filter {
+  const next = filterOn(field, value, action === "exclude");
+  if (!next.exact) return next;
+  if (action === "least") return { field, negated: false, values: next.values };
+  const threshold =
+    action === "include" && enabled(filters).find((filter) => isThreshold(filter) && !filter.negated);
+  if (!threshold) return next;
+  const levels = new Set([...threshold.values.flatMap(andWorse), ...next.values]);
+  return { ...next, values: severities.filter((level) => levels.has(level)) };
+}
+
 /** The values of a filter on the same field that go together with a new one. */
 function kept(filter: Filter, next: Filter, action: ValueAction): readonly string[] {
   if (filter.field === "q") return keptQuery(filter, next, action);
   if (next.field === "q") return action === "include" && !filter.negated ? [] : filter.values;
-  // Severities are thresholds, of which one is enough.
-  if (next.field === "severity") return filter.values;
   const sameSense = filter.negated === next.negated;
   const [wanted = ""] = next.values;
+  if (next.field === "severity" && !filter.exact) return keptThreshold(filter, next);
   if (!isWritten(next.field)) return sameSense ? filter.values : without(filter.values, wanted);
   if (wanted === "*" && next.negated && !sameSense) return [];
   const values = action === "include" && wanted !== "*" ? without(filter.values, "*") : filter.values;
   return sameSense ? values : without(values, wanted);
+}
+
+/** Of a threshold beside levels that are asked for or kept out. */
+function keptThreshold({ negated, values }: Filter, next: Filter): readonly string[] {
+  if (next.negated) return values;
+  if (!negated) return [];
+  const out = values.flatMap(andWorse);
+  return next.values.some((level) => isSeverity(level) && out.includes(level)) ? [] : values;
 }
 
 /** Of a filter that asks for no value, or for the empty one. */
@@ -208,16 +249,22 @@ function same(a: Filter, b: Filter): boolean {
   return (
     a.field === b.field &&
     a.negated === b.negated &&
+    a.exact === b.exact &&
     Boolean(a.disabled) === Boolean(b.disabled) &&
     // Of excluded words each is a filter of its own.
     (a.field !== "q" || a.values[0] === b.values[0])
   );
 }
 
+/** One of several is enough. */
+function isThreshold({ field, exact }: Filter): boolean {
+  return field === "severity" && !exact;
+}
+
 function merged(filters: readonly Filter[], next: Filter): Filter[] {
   const twin = filters.find((filter) => same(filter, next));
   if (!twin) return sortFilters([...filters, next]);
-  const values = next.field === "severity" ? next.values : [...new Set([...twin.values, ...next.values])];
+  const values = isThreshold(next) ? next.values : [...new Set([...twin.values, ...next.values])];
   return filters.map((filter) => (filter === twin ? { ...twin, ...next, values } : filter));
 }
 
@@ -245,6 +292,7 @@ export function sortFilters(filters: readonly Filter[]): Filter[] {
     (a, b) =>
       rank(a.field) - rank(b.field) ||
       byName(a.field, b.field) ||
+      Number(a.exact ?? false) - Number(b.exact ?? false) ||
       Number(a.negated) - Number(b.negated) ||
       Number(a.disabled ?? false) - Number(b.disabled ?? false),
   );

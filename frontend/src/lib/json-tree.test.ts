@@ -53,8 +53,8 @@ test("values keep their kind and their spelling", () => {
   const values: Record<string, unknown> = {
     '"51"': { kind: "string", text: "51" },
     '""': { kind: "empty", text: "" },
-    [String.raw`"x\u0000y"`]: { kind: "string", text: "x\u0000y" },
-    [String.raw`"x\\u0000y"`]: { kind: "string", text: String.raw`x\u0000y` },
+    '"x\\u0000y"': { kind: "string", text: "x\u0000y" },
+    '"x\\\\u0000y"': { kind: "string", text: String.raw`x\u0000y` },
     "-0": { kind: "number", text: "-0" },
     "1E2": { kind: "number", text: "1E2" },
     "9007199254740993": { kind: "number", text: "9007199254740993" },

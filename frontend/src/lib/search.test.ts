@@ -3,6 +3,7 @@ import { eventName, eventPath, parseEventName, shortName } from "./event-name.ts
 import { highlight, queryWords } from "./highlight.ts";
 import {
   applyAction,
+  asQuery,
   condition,
   dataField,
   emptySearch,
@@ -16,6 +17,7 @@ import {
   readSearch,
   readValue,
   replaceFilter,
+  sortFilters,
   type Value,
   wholeQuery,
   windowParams,
@@ -136,6 +138,12 @@ describe("acting on a value", () => {
     negated,
     values: [value],
   });
+  const levels = (negated: boolean, ...values: string[]): Filter => ({
+    field: "severity",
+    negated,
+    values,
+    exact: true,
+  });
 
   test("including adds to the values that match", () => {
     expect(applyAction([type(false, "a")], "type", "b", "include")).toEqual([type(false, "a", "b")]);
@@ -153,14 +161,52 @@ describe("acting on a value", () => {
     const filters = [type(false, "a"), type(true, "b"), level(false, "error")];
     expect(applyAction(filters, "type", "c", "only")).toEqual([type(false, "c"), level(false, "error")]);
   });
-  test("severities are thresholds: the last one chosen holds", () => {
-    expect(applyAction([level(false, "info")], "severity", "error", "include")).toEqual([
-      level(false, "error"),
+  test("a severity is that one alone", () => {
+    const one = applyAction([], "severity", "error", "include");
+    expect(one).toEqual([levels(false, "error")]);
+    expect(applyAction(one, "severity", "info", "include")).toEqual([levels(false, "error", "info")]);
+    expect(applyAction(one, "severity", "error", "exclude")).toEqual([levels(true, "error")]);
+  });
+  test("a severity beside a threshold is as if that named all that it reaches to", () => {
+    expect(applyAction([level(false, "error")], "severity", "info", "include")).toEqual([
+      levels(false, "emergency", "critical", "error", "info"),
     ]);
     expect(applyAction([level(false, "info")], "severity", "error", "exclude")).toEqual([
       level(false, "info"),
-      level(true, "error"),
+      levels(true, "error"),
     ]);
+    expect(applyAction([level(true, "error")], "severity", "critical", "include")).toEqual([
+      levels(false, "critical"),
+    ]);
+    expect(applyAction([level(true, "error")], "severity", "info", "include")).toEqual([
+      level(true, "error"),
+      levels(false, "info"),
+    ]);
+  });
+  test("a severity becomes the least one, whatever was asked of severity before", () => {
+    const before = [level(false, "info"), levels(true, "error"), type(false, "a")];
+    expect(applyAction(before, "severity", "warning", "least")).toEqual([
+      type(false, "a"),
+      level(false, "warning"),
+    ]);
+  });
+  test("severities by themselves are an excluded query, and read back from every place of an address", () => {
+    const filters = [
+      levels(false, "error", "info"),
+      levels(true, "critical"),
+      { ...levels(false, "trace"), disabled: true },
+    ];
+    const params = writeSearch({ ...emptySearch, filters });
+    expect(params).toEqual({
+      "q!": ["-severity:(error OR info)", "severity:critical"],
+      off: ["severity:=trace"],
+    });
+    expect(readSearch(params).filters).toEqual(sortFilters(filters));
+    expect(asQuery(levels(true, "error", "info"))).toBe("-severity:(error OR info)");
+    expect(readSearch({ "q!": ["severity:*"], "severity:": ["x"] })).toMatchObject({
+      filters: [{ field: "q" }],
+      unknown: { "severity:": ["x"] },
+    });
   });
   test("a changed chip merges into one of its kind", () => {
     const chip = type(true, "b");

@@ -6,16 +6,17 @@ import type { CreateSnapshotParams, ListEventsParams } from "#/api/oriel.gen.ts"
 import {
   asExcludedQuery,
   asQuery,
-  type ChipField,
   enabled,
   type Filter,
   fields,
   filterName,
   fromExcludedQuery,
+  isQueried,
+  namedFilter,
   pinned,
   sortFilters,
 } from "./filters.ts";
-import { type Field, hasNoParameter, isPathField, splitOutsideQuotes } from "./language.ts";
+import { type Field, isPathField, splitOutsideQuotes } from "./language.ts";
 
 export {
   applyAction,
@@ -171,11 +172,6 @@ const single = [
 ];
 const known = new Set([...single, "q", "q!", "off", "pin"]);
 
-/** The field of a filter parameter, and its sense. */
-function parameterOf(name: string): { field: ChipField; negated: boolean } {
-  return name.endsWith("!") ? { field: name.slice(0, -1), negated: true } : { field: name, negated: false };
-}
-
 /** Each once, in their order; a parameter that is present but empty is absent. */
 function valuesOf(params: Params, name: string): string[] {
   return [...new Set(params[name]?.filter((value) => value !== ""))];
@@ -192,7 +188,7 @@ function filtersOf(params: Params, names: readonly string[]): readonly Filter[] 
   const pins = new Set(params.pin);
   const filters: Filter[] = [];
   const add = (name: string, values: readonly string[], disabled: boolean) => {
-    const found = name === "q!" ? values.map(fromExcludedQuery) : [{ ...parameterOf(name), values }];
+    const found = name === "q!" ? values.map(fromExcludedQuery) : [{ ...namedFilter(name), values }];
     for (const filter of found) {
       const isPinned = pins.has(filter.field === "q" ? `q!=${filter.values[0]}` : filterName(filter));
       filters.push({ ...filter, ...(disabled && { disabled }), ...(isPinned && { pinned: true }) });
@@ -232,8 +228,9 @@ function queryOf(params: Params): string {
 export function readSearch(params: Params, facets: readonly Field[] = usualFacets): Search {
   const named = new Set<string>([...fields, ...facets]);
   const isFilter = (key: string) => {
-    const { field } = parameterOf(key);
-    return key === "q!" || named.has(field) || (isPathField(field) && field !== "ext.");
+    const { field, exact } = namedFilter(key);
+    if (key === "q!") return true;
+    return !exact && (named.has(field) || (isPathField(field) && field !== "ext."));
   };
   const one = (name: string) => params[name]?.[0] || undefined;
   const name = one("event");
@@ -260,7 +257,7 @@ export function readSearch(params: Params, facets: readonly Field[] = usualFacet
 
 /** A filter as the API says it. */
 function parameter(filter: Filter): { name: string; values: readonly string[] } {
-  if (hasNoParameter(filter.field)) return { name: "q!", values: [asExcludedQuery(filter)] };
+  if (isQueried(filter)) return { name: "q!", values: [asExcludedQuery(filter)] };
   return { name: filterName(filter), values: filter.values };
 }
 

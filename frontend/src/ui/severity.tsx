@@ -25,21 +25,6 @@ const looks: Readonly<Record<Level, { shape: keyof typeof shapes; mark: string; 
   emergency: { shape: "octagon", mark: "text-critical", word: "text-critical font-semibold" },
 };
 
-export const severities: readonly Level[] = [
-  "emergency",
-  "critical",
-  "error",
-  "warning",
-  "notice",
-  "info",
-  "debug",
-  "trace",
-];
-
-export function isSeverity(text: string): text is Level {
-  return Object.hasOwn(looks, text);
-}
-
 /** The shape alone, where the word stands elsewhere. */
 export function SeverityMark({ level }: { level: Level }) {
   const { shape, mark } = looks[level];

@@ -36,14 +36,12 @@ export function useFieldItems(field: Field): readonly MenuItem[] {
   ];
 }
 
-const words: Readonly<Record<"value" | "severity", Readonly<Record<ValueAction, string>>>> = {
-  value: { include: "Include", exclude: "Exclude", only: "Only this" },
-  severity: { include: "At least this", exclude: "Below this, or none", only: "Only this threshold" },
+export const actionLabels: Readonly<Record<ValueAction, string>> = {
+  include: "Include",
+  exclude: "Exclude",
+  only: "Only this",
+  least: "This and worse",
 };
-
-export function actionLabel(field: Field, action: ValueAction): string {
-  return words[field === "severity" ? "severity" : "value"][action];
-}
 
 const button =
   "grid h-10 min-w-10 place-items-center rounded-1 border border-line-2 bg-raised px-1 t-11 font-medium text-ink-2 hover:bg-hover hover:text-ink max-wide:border-transparent max-wide:bg-transparent wide:h-5 wide:min-w-5";
@@ -74,14 +72,17 @@ export function ValueActions({
   const text = kind === "absent" ? "absent" : said;
   const tabIndex = tabbable ? 0 : -1;
   const named = (action: ValueAction) => {
-    const label = `${actionLabel(field, action)}: ${field} ${text}`;
-    return { title: actionLabel(field, action), "aria-label": label, tabIndex, onClick: act(action) };
+    const label = `${actionLabels[action]}: ${field} ${text}`;
+    return { title: actionLabels[action], "aria-label": label, tabIndex, onClick: act(action) };
   };
   const items: (readonly MenuItem[])[] = [
     [
-      { label: actionLabel(field, "include"), icon: "plus", key: "+", onSelect: act("include") },
-      { label: actionLabel(field, "exclude"), icon: "minus", key: "-", onSelect: act("exclude") },
-      { label: actionLabel(field, "only"), icon: "filter", key: "o", onSelect: act("only") },
+      { label: actionLabels.include, icon: "plus", key: "+", onSelect: act("include") },
+      { label: actionLabels.exclude, icon: "minus", key: "-", onSelect: act("exclude") },
+      { label: actionLabels.only, icon: "filter", key: "o", onSelect: act("only") },
+      ...(field === "severity" && kind === "string"
+        ? [{ label: actionLabels.least, icon: "up" as const, onSelect: act("least") }]
+        : []),
     ],
     ...(kind === "absent"
       ? []

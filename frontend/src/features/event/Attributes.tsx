@@ -1,11 +1,11 @@
 import { Fragment, type ReactNode, useState } from "react";
 import type { EventDetail, Extension } from "#/api/oriel.gen.ts";
 import type { Field } from "#/lib/search.ts";
+import { severities } from "#/lib/severity.ts";
 import { dateAndTime, lag, timeOfDay } from "#/lib/time.ts";
 import { columnsOf, elideMiddle } from "#/lib/visible.ts";
 import { Badge } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
-import { severities } from "#/ui/severity.tsx";
 import { type OnValueAction, ValueActions } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";

@@ -32,7 +32,7 @@ export function SeverityMix({ facets }: { facets: Box<FacetList> }) {
               {mix.map(({ level, count }) => (
                 <li key={level ?? ""} className="flex items-center gap-1.5">
                   {level ? <Severity level={level} /> : <span className="text-ink-2">none</span>}
-                  <Proof window={window} filters={level ? onlySeverity(level) : { "severity!": ["trace"] }}>
+                  <Proof window={window} filters={onlySeverity(level)}>
                     <span className="tabular-nums">
                       {numberText(count, counts?.relation === "exact" ? "exact" : "sampled")}
                     </span>

@@ -1,7 +1,8 @@
 import { type KeyboardEvent, useMemo, useState } from "react";
 import type { Bucket, Histogram } from "#/api/oriel.gen.ts";
+import { isSeverity, severities } from "#/lib/severity.ts";
 import { rangeText, shortTime, timeOfDay } from "#/lib/time.ts";
-import { isSeverity, SeverityMark, severities } from "#/ui/severity.tsx";
+import { SeverityMark } from "#/ui/severity.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { bucketWindow, numberText, shareText, type Window, worstOf } from "./numbers.ts";
 import { Panel, Proof, Shown } from "./Panel.tsx";

@@ -103,9 +103,9 @@ describe("the search behind a number", () => {
     });
   });
 
-  it("of one severity leaves out those above it", () => {
-    expect(onlySeverity("error")).toEqual({ severity: ["error"], "severity!": ["critical"] });
-    expect(onlySeverity("emergency")).toEqual({ severity: ["emergency"] });
+  it("of one severity leaves out those above it, and of none all that have one", () => {
+    expect(onlySeverity("error")).toEqual({ "q!": ["-severity:error"] });
+    expect(onlySeverity(undefined)).toEqual({ "q!": ["severity:*"] });
   });
 });
 

@@ -1,6 +1,7 @@
 /** What the numbers of an overview say, and the searches that prove them. */
-import type { Bucket, Count, FacetCounts, Histogram, Snapshot } from "#/api/oriel.gen.ts";
+import type { Bucket, Count, FacetCounts, Histogram, Severity, Snapshot } from "#/api/oriel.gen.ts";
 import type { Params } from "#/lib/search.ts";
+import { severities } from "#/lib/severity.ts";
 
 /** A window of fixed dates, in which a search finds what an overview counted. */
 export interface Window {
@@ -58,24 +59,20 @@ export function bucketWindow(bucket: Pick<Bucket, "from" | "until">, window: Win
   };
 }
 
-const levels = ["trace", "debug", "info", "notice", "warning", "error", "critical", "emergency"] as const;
-export type Level = (typeof levels)[number];
-
-/** Events of one severity and no other: filters on severity are thresholds. */
-export function onlySeverity(level: Level): Params {
-  const above = levels[levels.indexOf(level) + 1];
-  return { severity: [level], ...(above && { "severity!": [above] }) };
+/** Events of one severity and no other, or of none: filters on severity are thresholds. */
+export function onlySeverity(level: Severity | undefined): Params {
+  return { "q!": [level ? `-severity:${level}` : "severity:*"] };
 }
 
 export interface Share {
   /** Undefined of events without a severity. */
-  readonly level: Level | undefined;
+  readonly level: Severity | undefined;
   readonly count: number;
 }
 
 /** What severities the events have, the worst first and those without at the end. */
 export function mixOf(severity: FacetCounts): readonly Share[] {
-  const shares: Share[] = levels.toReversed().map((level) => ({
+  const shares: Share[] = severities.map((level) => ({
     level,
     count: severity.values.find(({ value }) => value === level)?.count ?? 0,
   }));

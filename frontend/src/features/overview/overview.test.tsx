@@ -106,9 +106,9 @@ test("every number leads to the search in the same window", async () => {
   const mix = within(screen.getByRole("region", { name: "Severity mix" }));
   expect(target(mix.getByRole("link", { name: "6" }))).toEqual({
     path: "/explore",
-    params: { ...window, severity: "error", "severity!": "critical" },
+    params: { ...window, "q!": "-severity:error" },
   });
-  expect(target(mix.getByRole("link", { name: "4" })).params).toEqual({ ...window, "severity!": "trace" });
+  expect(target(mix.getByRole("link", { name: "4" })).params).toEqual({ ...window, "q!": "severity:*" });
   const types = within(screen.getByRole("region", { name: "Busiest types" }));
   expect(target(types.getByRole("link", { name: "3.00 %" })).params).toEqual({
     ...window,

@@ -9,35 +9,52 @@ import {
   isWrittenField,
   presenceOf,
 } from "#/lib/search.ts";
+import { isSeverity, severities } from "#/lib/severity.ts";
 import { Button, Segments } from "#/ui/controls.tsx";
-import { severities } from "#/ui/severity.tsx";
+import { Severity } from "#/ui/severity.tsx";
 import { useFieldNames } from "./useFieldNames.ts";
-import { operatorOf } from "./words.ts";
 
 const input = "w-full rounded-2 border border-line-3 bg-surface px-2 text-[16px]/5 wide:text-[12px]/4";
 
-type Sense = "is" | "not" | "absent" | "there";
+type Sense = "is" | "not" | "least" | "below" | "absent" | "there";
+
+const senses: Readonly<Record<Sense, { readonly label: string; readonly title?: string }>> = {
+  is: { label: "is" },
+  not: { label: "is not" },
+  least: { label: "at least", title: "This severity and all that are worse" },
+  below: { label: "is below", title: "Less severe than this, or without a severity" },
+  absent: { label: "absent", title: "Events that do not have the field" },
+  there: { label: "there", title: "Events that have the field, whatever its value" },
+};
+
+function sensesOf(field: ChipField): readonly Sense[] {
+  if (field === "severity") return ["least", "below", "is", "not", "absent", "there"];
+  return ["is", "not", "absent", "there"];
+}
 
 interface Draft {
   readonly field: ChipField;
   readonly sense: Sense;
   readonly text: string;
+  /** The severity that is a threshold. */
   readonly level: string;
+  readonly levels: readonly string[];
 }
 
 function draftOf(filter: Filter): Draft {
   const presence = presenceOf(filter);
-  const level = filter.field === "severity" ? (filter.values[0] ?? "error") : "error";
-  if (presence) {
-    return { field: presence.field, sense: presence.absent ? "absent" : "there", text: "", level };
-  }
-  const { field, negated, values } = filter;
-  return { field, sense: negated ? "not" : "is", text: values.join("\n"), level };
+  const { field, negated, values, exact } = filter;
+  const levels = field === "severity" ? values : [];
+  const level = values.find(isSeverity) ?? "error";
+  const draft = { text: "", level, levels };
+  if (presence) return { ...draft, field: presence.field, sense: presence.absent ? "absent" : "there" };
+  if (field === "severity" && !exact) return { ...draft, field, sense: negated ? "below" : "least" };
+  return { ...draft, field, sense: negated ? "not" : "is", text: values.join("\n") };
 }
 
 /** What the form says, or why it says nothing yet. */
 function filterOf(draft: Draft, initial: Filter, facets: readonly Field[]): Filter | string {
-  const { field, sense, text, level } = draft;
+  const { field, sense, text, level, levels } = draft;
   const state = {
     ...(initial.disabled && { disabled: true }),
     ...(initial.pinned && { pinned: true }),
@@ -48,8 +65,15 @@ function filterOf(draft: Draft, initial: Filter, facets: readonly Field[]): Filt
   if (sense === "absent" || sense === "there") {
     return { ...filterOn(field, { kind: "absent", text: "" }, sense === "there"), ...state };
   }
+  if (sense === "least" || sense === "below") {
+    return { field, negated: sense === "below", values: [level], ...state };
+  }
+  if (field === "severity") {
+    if (levels.length === 0) return "Choose a severity first.";
+    return { field, negated: sense === "not", exact: true, values: levels, ...state };
+  }
   const lines = [...new Set(text.split("\n").filter((line) => line !== ""))];
-  const values = field === "severity" ? [level] : field === "q" ? [text.trim()] : lines;
+  const values = field === "q" ? [text.trim()] : lines;
   if (values.length === 0 || values[0] === "") return "Write a value first.";
   return { field, negated: sense === "not", values, ...state };
 }
@@ -70,13 +94,7 @@ export function FilterForm({
   const change = (part: Partial<Draft>) => setDraft((now) => ({ ...now, ...part }));
   const { field, sense } = draft;
   const filter = filterOf(draft, initial, facets);
-  const asksValue = sense === "is" || sense === "not";
-  const senses: readonly { value: Sense; label: string; title?: string }[] = [
-    { value: "is", label: operatorOf({ field, negated: false }) },
-    { value: "not", label: operatorOf({ field, negated: true }) },
-    { value: "absent", label: "absent", title: "Events that do not have the field" },
-    { value: "there", label: "there", title: "Events that have the field, whatever its value" },
-  ];
+  const asksText = field !== "severity" && (sense === "is" || sense === "not");
   return (
     <form
       className="grid gap-2"
@@ -87,18 +105,18 @@ export function FilterForm({
     >
       {field !== "q" && (
         <>
-          <FieldInput field={field} facets={facets} onField={(next) => change({ field: next })} />
+          <FieldInput field={field} facets={facets} onField={(next) => change(moved(draft, next))} />
           <span>
             <Segments
               label="Sense"
               value={sense}
-              options={senses}
+              options={sensesOf(field).map((value) => ({ value, ...senses[value] }))}
               onChange={(next) => change({ sense: next })}
             />
           </span>
         </>
       )}
-      {asksValue && field === "severity" && (
+      {(sense === "least" || sense === "below") && (
         <select
           value={draft.level}
           aria-label="Severity"
@@ -110,15 +128,49 @@ export function FilterForm({
           ))}
         </select>
       )}
-      {asksValue && field !== "severity" && (
-        <Values field={field} text={draft.text} onText={(text) => change({ text })} />
+      {field === "severity" && (sense === "is" || sense === "not") && (
+        <Levels levels={draft.levels} onLevels={(levels) => change({ levels })} />
       )}
+      {asksText && <Values field={field} text={draft.text} onText={(text) => change({ text })} />}
       <div className="flex justify-end gap-2">
         <Button type="submit" look="primary" unavailable={typeof filter === "string" ? filter : undefined}>
           {submit}
         </Button>
       </div>
     </form>
+  );
+}
+
+/** On another field, what is asked goes along as far as it can be asked there. */
+function moved(draft: Draft, field: Field): Partial<Draft> {
+  const sense = sensesOf(field).includes(draft.sense) ? draft.sense : draft.sense === "below" ? "not" : "is";
+  return { field, sense };
+}
+
+function Levels({
+  levels,
+  onLevels,
+}: {
+  levels: readonly string[];
+  onLevels: (levels: readonly string[]) => void;
+}) {
+  return (
+    <fieldset className="grid grid-cols-2 gap-x-4">
+      <legend className="sr-only">Severities</legend>
+      {severities.map((level) => (
+        <label key={level} className="flex h-10 items-center gap-2 wide:h-6">
+          <input
+            type="checkbox"
+            className="size-3.5 accent-accent-fill"
+            checked={levels.includes(level)}
+            onChange={({ currentTarget: { checked } }) =>
+              onLevels(severities.filter((other) => (other === level ? checked : levels.includes(other))))
+            }
+          />
+          <Severity level={level} />
+        </label>
+      ))}
+    </fieldset>
   );
 }
 

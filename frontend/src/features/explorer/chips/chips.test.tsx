@@ -32,6 +32,8 @@ describe("the words of a chip", () => {
     ["tag is a and b", on("tag", ["a", "b"])],
     ["tag is not a or b", on("tag", ["a", "b"], { negated: true })],
     ["severity at least error", on("severity", ["error"])],
+    ["severity is error or info", on("severity", ["error", "info"], { exact: true })],
+    ["severity is not error", on("severity", ["error"], { exact: true, negated: true })],
     ["severity is below error", on("severity", ["error"], { negated: true })],
     ["data.x is null", on("data.x", ["null"])],
     ['data.x is ""', on("data.x", ['""'])],

@@ -12,8 +12,8 @@ export interface ChipWords {
 
 export const fieldName = (field: ChipField) => (field === "q" ? "query" : field);
 
-export function operatorOf({ field, negated }: Pick<Filter, "field" | "negated">): string {
-  if (field === "severity") return negated ? "is below" : "at least";
+export function operatorOf({ field, negated, exact }: Pick<Filter, "field" | "negated" | "exact">): string {
+  if (field === "severity" && !exact) return negated ? "is below" : "at least";
   return negated ? "is not" : "is";
 }
 

@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from "react";
 import { type FacetCounts, type FacetList, getFacets } from "#/api/oriel.gen.ts";
 import { type Field, listParams } from "#/lib/search.ts";
+import { isSeverity, severities } from "#/lib/severity.ts";
 import { shortTime } from "#/lib/time.ts";
 import { SearchInput } from "#/ui/field.tsx";
-import { isSeverity, severities } from "#/ui/severity.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { BoxFailed } from "../BoxFailed.tsx";
 import { type Box, useBox } from "../useBox.ts";

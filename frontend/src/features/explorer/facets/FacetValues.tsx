@@ -1,10 +1,11 @@
 import { type KeyboardEvent, useRef, useState } from "react";
 import type { Field, Value } from "#/lib/search.ts";
+import { isSeverity } from "#/lib/severity.ts";
 import { elideMiddle } from "#/lib/visible.ts";
 import { useKeysSwitch } from "#/ui/keys.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import type { MenuItem } from "#/ui/popover.tsx";
-import { isSeverity, SeverityMark } from "#/ui/severity.tsx";
+import { SeverityMark } from "#/ui/severity.tsx";
 import { type OnValueAction, ValueActions } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import type { Pick } from "./picks.ts";

@@ -29,22 +29,38 @@ test("a filter that is switched off picks nothing", () => {
   expect(pickOf([filter("type", ["x"], { disabled: true })], "type", "x")).toBeUndefined();
 });
 
-test("severities are thresholds: what is above is in as well", () => {
-  const filters = [filter("severity", ["warning"])];
+const levels = (values: readonly string[], more: Partial<Filter> = {}) =>
+  filter("severity", values, { exact: true, ...more });
+
+test("severities are picked one by one, as every other value", () => {
+  const filters = toggled(toggled([], "severity", "error"), "severity", "info");
+  expect(filters).toEqual([levels(["error", "info"])]);
+  expect(["info", "warning", "critical"].map((level) => pickOf(filters, "severity", level))).toEqual([
+    "in",
+    undefined,
+    undefined,
+  ]);
+  expect(toggled(filters, "severity", "error")).toEqual([levels(["info"])]);
+  expect(toggled([levels(["info"])], "severity", "info")).toEqual([]);
+});
+
+test("of a threshold, all from it on is picked, and a press takes one level out of them", () => {
+  const filters = [filter("severity", ["warning"], { pinned: true })];
   expect(["info", "warning", "critical"].map((level) => pickOf(filters, "severity", level))).toEqual([
     undefined,
     "in",
     "in",
   ]);
-  expect(toggled(filters, "severity", "critical")).toEqual([filter("severity", ["critical"])]);
-  expect(toggled(filters, "severity", "warning")).toEqual([]);
+  expect(toggled(filters, "severity", "critical")).toEqual([
+    levels(["emergency", "error", "warning"], { pinned: true }),
+  ]);
   const below = [filter("severity", ["error"], { negated: true })];
   expect(["warning", "error", "emergency"].map((level) => pickOf(below, "severity", level))).toEqual([
     undefined,
     "out",
     "out",
   ]);
-  expect(toggled(below, "severity", "emergency")).toEqual([]);
+  expect(toggled(below, "severity", "emergency")).toEqual([levels(["critical", "error"], { negated: true })]);
 });
 
 test.each(["subject", "data.hint"])("absence of %s is picked and taken back like a value", (field) => {

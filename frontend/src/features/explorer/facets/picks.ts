@@ -10,7 +10,7 @@ import {
   replaceFilter,
   type Value,
 } from "#/lib/search.ts";
-import { isSeverity, severities } from "#/ui/severity.tsx";
+import { andWorse, severities } from "#/lib/severity.ts";
 
 /** A value is asked for, kept out, or neither. */
 export type Pick = "in" | "out" | undefined;
@@ -42,18 +42,27 @@ function holding(filters: readonly Filter[], field: Field, value: Value, exclude
   });
 }
 
-/** Severities are thresholds: a level is in from the one asked for on, and out from the one excluded on. */
+/** Of severities: thresholds reach to the worst, and all that is asked must hold. */
 function severityPick(filters: readonly Filter[], level: string): Pick {
-  if (!isSeverity(level)) return undefined;
-  const reaches = (negated: boolean) =>
-    inForce(filters).some(
-      ({ field, negated: sense, values }) =>
-        field === "severity" &&
-        sense === negated &&
-        values.some((from) => isSeverity(from) && severities.indexOf(level) <= severities.indexOf(from)),
-    );
-  if (reaches(true)) return "out";
-  return reaches(false) ? "in" : undefined;
+  const asked = inForce(filters).filter(({ field }) => field === "severity");
+  const holds = ({ exact, values }: Filter) => (exact ? values : values.flatMap(andWorse)).includes(level);
+  if (asked.some((filter) => filter.negated && holds(filter))) return "out";
+  const wanted = asked.filter(({ negated }) => !negated);
+  return wanted.length > 0 && wanted.every(holds) ? "in" : undefined;
+}
+
+/** The filters with the levels that are picked so, less one. */
+function withoutLevel(filters: readonly Filter[], level: string, pick: Pick): readonly Filter[] {
+  const negated = pick === "out";
+  const values = severities.filter((other) => other !== level && severityPick(filters, other) === pick);
+  const asked = (filter: Filter) =>
+    filter.field === "severity" && filter.negated === negated && !filter.disabled;
+  const pins = filters.some((filter) => asked(filter) && filter.pinned);
+  return replaceFilter(
+    filters.filter((filter) => !asked(filter)),
+    undefined,
+    { field: "severity", negated, exact: true, values, ...(pins && { pinned: true }) },
+  );
 }
 
 export function pickOf(filters: readonly Filter[], field: Field, value: Value): Pick {
@@ -66,14 +75,9 @@ export function pickOf(filters: readonly Filter[], field: Field, value: Value): 
 export function toggled(filters: readonly Filter[], field: Field, value: Value): readonly Filter[] {
   const pick = pickOf(filters, field, value);
   if (pick === undefined) return applyAction(filters, field, value, "include");
+  if (field === "severity" && typeof value === "string") return withoutLevel(filters, value, pick);
   const held = holding(filters, field, value, pick === "out");
-  if (!held) {
-    // Of a severity above the threshold: it becomes the threshold, or what was excluded comes back.
-    const all = filters.find(({ field: name, negated }) => name === field && negated === (pick === "out"));
-    return pick === "in"
-      ? applyAction(filters, field, value, "include")
-      : replaceFilter(filters, all, undefined);
-  }
+  if (!held) return filters;
   const gone = filterOn(field, value, pick === "out").values[0];
   const rest = held.field === "q" ? [] : held.values.filter((other) => other !== gone);
   return replaceFilter(filters, held, rest.length === 0 ? undefined : { ...held, values: rest });

@@ -1,10 +1,11 @@
 import type { Histogram } from "#/api/oriel.gen.ts";
 import type { Field, Search } from "#/lib/search.ts";
+import { isSeverity } from "#/lib/severity.ts";
 import { Button, buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Menu } from "#/ui/popover.tsx";
-import { isSeverity, SeverityMark } from "#/ui/severity.tsx";
-import { actionLabel, type OnValueAction } from "#/ui/value-actions.tsx";
+import { SeverityMark } from "#/ui/severity.tsx";
+import { actionLabels, type OnValueAction } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import type { Box } from "../useBox.ts";
 import { type Series, seriesOf } from "./geometry.ts";
@@ -104,7 +105,7 @@ function Entry({
       </span>
     );
   }
-  const does = `${actionLabel(field, "include")}: ${field} ${value}`;
+  const does = `${actionLabels.include}: ${field} ${value}`;
   return (
     <button
       type="button"

@@ -1,6 +1,6 @@
 /** Where the bars of a histogram stand and what is written at them. No drawing, no requests. */
 import type { Bucket, Histogram } from "#/api/oriel.gen.ts";
-import { isSeverity, severities } from "#/ui/severity.tsx";
+import { isSeverity, severities } from "#/lib/severity.ts";
 
 /** One layer of the bars. */
 export interface Series {
