@@ -53,11 +53,27 @@ test("rows, total, bars and facets tell one number", async ({ page, api }) => {
   await expect(total(page)).toHaveText("6 events");
   await expect(value(page, "severity", "error")).toHaveAccessibleName("error, 2 events");
   await expect(value(page, "severity", "info")).toHaveAccessibleName("info, 4 events");
-  await expect(page.getByRole("button", { name: /^error 2 events. At least this/ })).toBeVisible();
+  await expect(page.getByRole("button", { name: /^error 2 events. Include/ })).toBeVisible();
   await bars(page).focus();
   await page.keyboard.press("Home");
   await page.keyboard.press("Shift+End");
   await expect(bars(page)).toHaveAttribute("aria-valuetext", /, 6 events, error 2, info 4$/);
+});
+
+test("a severity picks the events that it counts, and no worse ones", async ({ page, api }) => {
+  const { path } = await anHour(api, (index) => ({
+    extensions: { severity: index < 2 ? "error" : index < 5 ? "info" : "critical" },
+  }));
+  await page.goto(path);
+  await counted(page);
+  await value(page, "severity", "info").click();
+  await expect(total(page)).toHaveText("3 events");
+  await expect(page.getByRole("button", { name: "Change filter: severity is info" })).toBeVisible();
+  await value(page, "severity", "critical").click();
+  await expect(total(page)).toHaveText("4 events");
+  await value(page, "severity", "info").click();
+  await expect(total(page)).toHaveText("1 event");
+  await expect(page).toHaveURL(/q!=-severity:critical/);
 });
 
 test("a drag over the bars zooms into them, and one step back zooms out again", async ({ page, api }) => {
@@ -317,16 +333,23 @@ test("counts of a sample say so, and of how many events", async ({ page, api }) 
   await expect(group(page, "source")).toContainText("exact");
 });
 
-test("a histogram of a part of the window says from when on it counts", async ({ page, api }) => {
+test("a histogram of a part of the window says from when on it counts, and zooms no further back", async ({
+  page,
+  api,
+}) => {
   const { path, at } = await anHour(api);
+  const from = at(20).replace(":00Z", ":30Z");
   await page.route("**/v1/events:histogram*", async (route) => {
-    const answer = await (await route.fetch()).json();
-    const whole = (answer as { total: object }).total;
-    const partly = { ...whole, relation: "atLeast", covered: { from: at(20), until: at(60) } };
-    await route.fulfill({ json: { ...answer, total: partly } });
+    const answer = (await (await route.fetch()).json()) as { total: object; buckets: object[] };
+    const partly = { ...answer.total, relation: "atLeast", covered: { from, until: at(60) } };
+    await route.fulfill({ json: { ...answer, total: partly, buckets: answer.buckets.slice(20) } });
   });
   await page.goto(path);
-  await expect(page.getByText(`newest 6, since ${at(20).slice(11, 19)}`)).toBeVisible();
+  await expect(page.getByText(`newest 6, since ${from.slice(11, 19)}`)).toBeVisible();
+  await bars(page).focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(new RegExp(`from=${from}&until=${at(21)}`));
 });
 
 test("newer events are counted where they wait, and loaded by a press", async ({ page, api }) => {

@@ -9,7 +9,7 @@ import { actionLabels, type OnValueAction } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import type { Box } from "../useBox.ts";
 import { type Series, seriesOf } from "./geometry.ts";
-import { Swatch } from "./Histogram.tsx";
+import { Swatch } from "./Swatch.tsx";
 import { splitOf, unsplit } from "./useHistogram.ts";
 
 export interface LegendProps {
