@@ -103,6 +103,21 @@ describe("rows", () => {
     expect(parts.map(({ ends }) => ends).indexOf(true)).toBe(parts.length - 1);
   });
 
+  test("a long text goes on in another row at a word, and where there is none anywhere", () => {
+    const told = (value: string) => {
+      const { rows } = tree(value, { columns: 24 });
+      return Array.from({ length: rows.length }, (_, row) => rows.at(row)).map(({ from, to }) =>
+        value.slice(from, to),
+      );
+    };
+    expect(told('"the card was declined by its issuer twice"')).toEqual([
+      '"the card was ',
+      "declined by its ",
+      'issuer twice"',
+    ]);
+    expect(told(`"${"x".repeat(30)}"`)).toEqual([`"${"x".repeat(19)}`, `${"x".repeat(11)}"`]);
+  });
+
   test("everything opens from the top until what is in sight is full, and the outermost always", () => {
     const small = layoutJson(`{"a":{"b":{"c":[1]}}}`);
     expect([...containers(small, 0)].every((line) => firstOpen(small)[line])).toBe(true);

@@ -143,10 +143,19 @@ export function* treeRows(
 function* breaks(text: string, line: JsonLine, end: number, room: number): Generator<number> {
   if (line.kind !== LineKind.string && line.kind !== LineKind.number) return;
   let width = Math.max(room - Math.max(line.keyEnd - line.keyStart, 0), narrowest);
-  for (let i = rowEnd(text, line.valueStart, end, width); i < end; i = rowEnd(text, i, end, width)) {
+  for (let i = line.valueStart; ; ) {
+    const filled = rowEnd(text, i, end, width);
+    if (filled >= end) return;
+    i = atWord(text, i, filled);
     yield i;
     width = Math.max(room - treeIndent, narrowest);
   }
+}
+
+/** The end of a row behind the last space of it, where that leaves the row at least half full. */
+function atWord(text: string, from: number, to: number): number {
+  for (let i = to; i > from + (to - from) / 2; i--) if (text[i - 1] === " ") return i;
+  return to;
 }
 
 /** What a JSON string's token says. */
