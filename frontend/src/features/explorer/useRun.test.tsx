@@ -49,6 +49,28 @@ function start(query: string) {
 
 const ids = (hook: ReturnType<typeof start>) => hook.result.current.found?.events.map(({ id }) => id);
 
+test("a search that is asked for anew is of a new snapshot, and one that is gone back to of its own", async () => {
+  serve({ a: page(["1"]), b: page(["2"]) });
+  const hook = start("a");
+  const snapshot = () => hook.result.current.taken?.snapshot.snapshot;
+  const settled = (id: string) =>
+    waitFor(() => {
+      expect(ids(hook)).toEqual([id]);
+      expect(hook.result.current.outdated).toBe(false);
+    });
+  await settled("1");
+  hook.rerender({ q: "b" });
+  await settled("2");
+  expect(snapshot()).toBe("s2");
+  hook.rerender({ q: "a" });
+  await settled("1");
+  expect(snapshot()).toBe("s1");
+  act(() => hook.result.current.renew(readSearch({ q: ["b"] })));
+  hook.rerender({ q: "b" });
+  await settled("2");
+  expect(snapshot()).toBe("s3");
+});
+
 test("all pages of a search are of one snapshot, up to the end", async () => {
   const asked = serve({ a: page(["1", "2"], "t1"), t1: page(["3"]) });
   const hook = start("a");

@@ -78,11 +78,24 @@ export interface Run {
   readonly moreError: Error | null;
   readonly more: () => void;
   readonly again: () => void;
+  /**
+   * Another search is asked for now: what was found of it before is not shown again, as it is to who goes
+   * back to it.
+   */
+  readonly renew: (next: Search) => void;
   /** Gives the search up. The rows of the last one stay. */
   readonly cancel: () => void;
 }
 
 const runKey = ["explorer", "run"] as const;
+
+function keyOf(search: Search, run: number) {
+  return ["events", listParams(search), windowParams(search), run];
+}
+
+function takenKeyOf(id: string) {
+  return ["explorer", "snapshot", id];
+}
 
 /**
  * Runs a search on a snapshot: absolute bounds and what was stored then, for all pages. `again`
@@ -95,10 +108,10 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
   const bounds = windowParams(search);
   const filter = listParams(search);
 
-  const queryKey = ["events", filter, bounds, run];
+  const queryKey = keyOf(search, run);
   const id = hashKey(queryKey);
 
-  const takenKey = ["explorer", "snapshot", id];
+  const takenKey = takenKeyOf(id);
   const { data: taken } = useQuery<Taken>({ queryKey: takenKey, queryFn: skipToken, gcTime: kept });
 
   const query = useInfiniteQuery({
@@ -134,6 +147,17 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
     setRun(next);
   }, [client]);
 
+  const renew = useCallback(
+    (next: Search) => {
+      const key = keyOf(next, run);
+      const other = hashKey(key);
+      if (other === id) return;
+      client.removeQueries({ queryKey: key, exact: true });
+      client.removeQueries({ queryKey: takenKeyOf(other), exact: true });
+    },
+    [client, run, id],
+  );
+
   // biome-ignore lint/correctness/useExhaustiveDependencies: the id stands for the key
   const cancel = useCallback(() => void client.cancelQueries({ queryKey, exact: true }), [client, id]);
 
@@ -157,6 +181,7 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
     moreError: isFetchNextPageError ? error : null,
     more,
     again,
+    renew,
     cancel,
   };
 }
