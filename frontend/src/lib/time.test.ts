@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import {
   dateAndTime,
   dayStart,
+  exactLength,
   fullDay,
   isZone,
   lag,
@@ -175,6 +176,18 @@ describe("days and lengths", () => {
       "8 hours",
       "24 hours",
       "3 days",
+    ]);
+  });
+  test("an exact length has two units, the smaller only where it is not nothing", () => {
+    const lengths = [0, 1000, 90_000, 5_400_000, 3_600_000, 25 * 3_600_000 + 60_000, 86_460_000];
+    expect(lengths.map(exactLength)).toEqual([
+      "0 seconds",
+      "1 second",
+      "1 minute 30 seconds",
+      "1 hour 30 minutes",
+      "1 hour",
+      "1 day 1 hour",
+      "1 day",
     ]);
   });
 });

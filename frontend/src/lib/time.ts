@@ -288,16 +288,32 @@ export function dayStart(time: string, zone: string): number {
   return instantOf({ ...wall, hour: 0, minute: 0, second: 0 }, zone);
 }
 
+const lengths = [
+  [86_400_000, "day"],
+  [3_600_000, "hour"],
+  [60_000, "minute"],
+  [1000, "second"],
+] as const;
+
+const counted = (n: number, unit: string) => `${n} ${unit}${n === 1 ? "" : "s"}`;
+
 /** A length in the largest unit that it has whole: `8 hours`, `1 minute`. */
 export function lengthText(ms: number): string {
   const [size, unit] =
-    ms >= 2 * 86_400_000
-      ? [86_400_000, "day"]
-      : ms >= 3_600_000
-        ? [3_600_000, "hour"]
-        : ms >= 60_000
-          ? [60_000, "minute"]
-          : [1000, "second"];
-  const n = Math.floor(ms / size);
-  return `${n} ${unit}${n === 1 ? "" : "s"}`;
+    lengths.find(([least], index) => ms >= (index === 0 ? 2 * least : least)) ?? lengths[3];
+  return counted(Math.floor(ms / size), unit);
+}
+
+/** A length in its two largest lengths: `1 hour 30 minutes`, `1 day 1 hour`. */
+export function exactLength(ms: number): string {
+  let rest = Math.max(ms, 0);
+  const parts: string[] = [];
+  for (const [size, unit] of lengths) {
+    const n = Math.floor(rest / size);
+    rest -= n * size;
+    if (n > 0) parts.push(counted(n, unit));
+    else if (parts.length > 0) break;
+    if (parts.length === 2) break;
+  }
+  return parts.join(" ") || "0 seconds";
 }

@@ -125,8 +125,8 @@ export function Chart({
         {ticks(buckets, interval, narrow ? 4 : 8).map(({ index, label }) => (
           <span
             key={index}
-            className={`absolute whitespace-nowrap ${index / buckets.length > 0.9 ? "right-0" : ""}`}
-            style={index / buckets.length > 0.9 ? undefined : { left: `${(index / buckets.length) * 100}%` }}
+            className="absolute whitespace-nowrap"
+            style={{ left: `${(index / buckets.length) * 100}%` }}
           >
             {label}
           </span>

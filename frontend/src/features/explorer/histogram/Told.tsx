@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import type { Histogram as Counts } from "#/api/oriel.gen.ts";
-import { lengthText } from "#/lib/time.ts";
+import { exactLength } from "#/lib/time.ts";
 import { Button } from "#/ui/controls.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import type { Series } from "./geometry.ts";
@@ -45,7 +45,7 @@ export function Told({
     >
       <div className="flex items-center gap-1.5 text-ink">
         <b className="font-semibold">{rangeText(counts, range)}</b>
-        <span className="text-ink-3">{lengthText(length)}</span>
+        <span className="text-ink-3">{exactLength(length)}</span>
         {dragging && <span className="text-accent">release to zoom</span>}
       </div>
       <div className="text-ink-2">{events(countsIn(counts, range))}</div>

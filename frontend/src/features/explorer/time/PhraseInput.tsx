@@ -1,6 +1,6 @@
 import { useEffect, useId, useRef, useState } from "react";
 import { phraseExamples, readPhrase, type Window } from "#/lib/phrase.ts";
-import { lengthText, offsetLabel, rangeText, relative, utc } from "#/lib/time.ts";
+import { exactLength, offsetLabel, rangeText, relative, utc } from "#/lib/time.ts";
 import { Button } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
@@ -91,5 +91,5 @@ function told({ from, until }: Window, zone: string, now: number): string {
   const iso = (ms: number) => new Date(ms).toISOString();
   const range = rangeText(iso(start), end === undefined ? undefined : iso(end), zone, now);
   const label = zone === utc ? utc : `${zone} (${offsetLabel(start, zone)})`;
-  return `${range} ${label}, ${lengthText((end ?? now) - start)}`;
+  return `${range} ${label}, ${exactLength((end ?? now) - start)}`;
 }
