@@ -39,7 +39,7 @@ func parse(s Schema, name, q string) (Node, int, []fault.Violation) {
 	if len(parts) == 0 && len(p.violations) == 0 {
 		p.violations = append(p.violations, fault.Violation{
 			Reason:   fault.ReasonEmptyQuery,
-			Message:  "Nothing is left of " + name + " to look for: " + Quote(q) + " has no letters and no digits.",
+			Message:  "There is nothing to look for in " + Quote(q) + ": it has no letters and no digits.",
 			Metadata: fault.Pairs("attribute", name, "value", Shown(q), "accepted", acceptedQuery),
 		})
 	}

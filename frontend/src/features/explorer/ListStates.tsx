@@ -72,7 +72,11 @@ export function EmptyResults({
   const words = search.query !== "";
   return (
     <div role="row">
-      <div role="gridcell" className="grid min-h-80 place-content-center">
+      {/* Beside the event that lies over the list. */}
+      <div
+        role="gridcell"
+        className="grid min-h-80 place-content-center wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0"
+      >
         <Blank
           icon={filtered || words ? "search" : "clock"}
           heading={filtered || words ? "No events match" : "No events in this window"}
@@ -82,7 +86,7 @@ export function EmptyResults({
             {words && (
               <>
                 {" "}
-                with the words <span className="mono-12 text-ink wrap-anywhere">{search.query}</span>
+                with the query <span className="mono-12 text-ink wrap-anywhere">{search.query}</span>
               </>
             )}
             {filtered &&

@@ -79,9 +79,18 @@ const note = `flex h-10 flex-none items-center gap-2 px-4 t-12 text-ink wide:h-8
 function FaultStrip({ id, fault }: { id: string; fault: ApiError }) {
   const text = `${fault.message} The last results stay below.`;
   return (
-    <div id={id} role="alert" className={`${note} bg-error-tint`} title={`${text} ${codesOf(fault)}`}>
+    <div
+      id={id}
+      role="alert"
+      className={`relative ${note} bg-error-tint`}
+      title={`${text} ${codesOf(fault)}`}
+    >
       <Icon name="alert" className="text-error" />
-      <span className="min-w-0 cut">{fault.message}</span>
+      {/* Once is enough: below the query, while that has the focus, it stands with what is accepted. */}
+      <span className="hidden flex-none group-has-data-mistakes/page:inline" aria-hidden="true">
+        The query was not run.
+      </span>
+      <span className="min-w-0 cut group-has-data-mistakes/page:sr-only">{fault.message}</span>
       <span className="flex-none text-ink-2">The last results stay below.</span>
     </div>
   );

@@ -138,6 +138,7 @@ export function QueryAids({
       {(visible || shownMistakes.length > 0) && (
         <div
           ref={keepsFocus}
+          data-mistakes={shownMistakes.length > 0 ? "" : undefined}
           className="absolute top-[calc(100%+4px)] left-0 z-40 w-full max-h-[min(50dvh,420px)] overflow-y-auto overscroll-contain rounded-3 bg-raised p-1 t-12 text-ink shadow-pop fade-in wide:w-150 wide:max-w-full"
         >
           {shownMistakes.map((mistake) => (
