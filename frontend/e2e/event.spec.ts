@@ -195,3 +195,25 @@ test("raw shows text and bytes side by side", async ({ page, api }) => {
   await expect(page.getByRole("region", { name: "Data, as received" })).toContainText('{"é":1}');
   await expect(page.getByRole("region", { name: "Data, in hexadecimal" })).toContainText("7b 22 c3 a9");
 });
+
+test("a wheel over the data scrolls the event on, and never the page", async ({ page, api }) => {
+  const word = uniqueWord();
+  await api.send({ body: `{"w":"${word}"}` });
+  await page.setViewportSize({ width: 1280, height: 600 });
+  await page.goto(`/explore?q=${word}`);
+  await openRow(page, 0);
+  const tree = drawer(page).getByRole("tree");
+  await expect(tree).toContainText(word);
+  const body = page.getByTestId("event-body");
+  await tree.hover();
+  await page.mouse.wheel(0, 2000);
+  await expect.poll(() => body.evaluate((element) => element.scrollTop)).toBeGreaterThan(50);
+  await page.mouse.wheel(0, 4000);
+  const overflow = () =>
+    page.evaluate(() => {
+      document.scrollingElement?.scrollTo(0, 500);
+      document.querySelector("#root")?.scrollTo(0, 500);
+      return window.scrollY + (document.querySelector("#root")?.scrollTop ?? 0);
+    });
+  expect(await overflow()).toBe(0);
+});

@@ -11,8 +11,8 @@ test("everything is done with the keyboard alone", async ({ page, api }) => {
   await expect(page.getByLabel("Words to find")).toBeFocused();
   await page.keyboard.type(`${word}\n`);
   await expect(rows(page)).toHaveCount(3);
-  await page.keyboard.press("Escape");
 
+  // A query that was run leaves the focus to the list.
   await page.keyboard.press("j");
   await page.keyboard.press("j");
   await expect(rows(page).nth(1)).toHaveAttribute("aria-selected", "true");
@@ -43,6 +43,7 @@ test("everything is done with the keyboard alone", async ({ page, api }) => {
   await expect(page.getByLabel("Window in words")).toBeFocused();
   await page.keyboard.type("last 15 minutes\n");
   await expect(page).toHaveURL(/from=-15m/);
+  await expect(page.getByRole("button", { name: /^Last 15 minutes/ })).toBeFocused();
 
   // The breakdown of the cell's field, and back to where it came from.
   await expect(rows(page).first()).toBeVisible();

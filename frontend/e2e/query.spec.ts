@@ -65,6 +65,7 @@ test("mistakes are underlined where they stand, named with their character, and 
   const place = word.length + 4;
   await expect(page.getByText(`Character ${place}:`)).toBeVisible();
   await expect(page.getByText("The last results stay below.")).toBeVisible();
+  await expect(bar(page)).toBeFocused();
   await expect(rows(page)).toHaveCount(1);
 
   await page.keyboard.press("ArrowDown");

@@ -1,5 +1,13 @@
 /** What floats over the page and is opened by a button: menus and small forms. */
-import { type ComponentProps, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
+import {
+  type ComponentProps,
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useRef,
+  useState,
+} from "react";
 import { Kbd } from "./controls.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { useFloating } from "./useFloating.ts";
@@ -28,6 +36,7 @@ export function Popover({
   const button = useRef<HTMLButtonElement>(null);
   const box = useRef<HTMLDivElement>(null);
   useFloating(button, box, open, align);
+  useFocusBack(button, open);
   useEffect(() => {
     if (!open) return;
     const wanted = box.current?.querySelector<HTMLElement>("[data-autofocus]");
@@ -53,6 +62,16 @@ export function Popover({
       )}
     </>
   );
+}
+
+/** What closes with the focus in it gives it back, however it was closed. */
+function useFocusBack(button: RefObject<HTMLElement | null>, open: boolean): void {
+  useEffect(() => {
+    if (!open) return;
+    return () => {
+      if (document.activeElement === document.body) button.current?.focus({ preventScroll: true });
+    };
+  }, [button, open]);
 }
 
 /**
@@ -116,6 +135,7 @@ export function Menu({
   const button = useRef<HTMLButtonElement>(null);
   const box = useRef<HTMLDivElement>(null);
   useFloating(button, box, open, align);
+  useFocusBack(button, open);
   useEffect(() => {
     if (open) entries(box.current)[0]?.focus();
   }, [open]);

@@ -17,7 +17,7 @@ export function AdminFrame({ page, children }: { page: "Tokens" | "Audit"; child
     document.title = `${page} · Oriel`;
   }, [page]);
   return (
-    <main className="flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-3 pb-6 *:flex-none wide:pt-4">
+    <main className="relative flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-3 pb-6 *:flex-none wide:pt-4">
       <div className="flex min-h-8 flex-wrap items-center gap-x-4 gap-y-2">
         <h1 className="flex-1 t-16">Admin</h1>
         <nav

@@ -38,7 +38,7 @@ export function CodeView({
       aria-busy={document === undefined}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard
       tabIndex={0}
-      className={`overflow-auto overscroll-contain mono-12 leading-5 -outline-offset-2 ${className}`}
+      className={`overflow-auto overscroll-x-contain mono-12 leading-5 -outline-offset-2 ${className}`}
     >
       <div className="relative" style={{ height: view.height }}>
         {Array.from({ length: view.to - view.from }, (_, at) => view.from + at).map((row) => (

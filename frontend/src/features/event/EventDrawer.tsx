@@ -71,7 +71,11 @@ export default function EventDrawer({
         onClose={onClose}
         onStep={onStep}
       />
-      <div ref={body} className="min-h-0 flex-1 overflow-x-hidden overflow-y-auto" data-testid="event-body">
+      <div
+        ref={body}
+        className="relative min-h-0 flex-1 overflow-x-hidden overflow-y-auto"
+        data-testid="event-body"
+      >
         {detail && <Body key={`${open.name} ${open.time}`} open={open} detail={detail} onAction={onAction} />}
         {failed && <EventFailed open={open} read={read} />}
         {!detail && !failed && <LoadingBody key={`${open.name} ${open.time}`} onCancel={read.cancel} />}

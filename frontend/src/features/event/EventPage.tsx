@@ -75,7 +75,7 @@ export function EventPage({ open }: { open: OpenEvent }) {
   const onAction: OnValueAction = (field, value, action) =>
     toExplorer(writeSearch({ ...empty, filters: applyAction([], field, value, action) }));
   return (
-    <main className="flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-3 pb-6 wide:pt-4">
+    <main className="relative flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-3 pb-6 wide:pt-4">
       <Heading
         open={open}
         detail={detail}

@@ -110,7 +110,7 @@ export function TreeView({
         aria-busy={rows === undefined}
         aria-activedescendant={current === undefined ? undefined : `${id}-${current}`}
         tabIndex={0}
-        className={`group/tree overflow-x-hidden overflow-y-auto overscroll-contain mono-12 leading-5 -outline-offset-2 ${className}`}
+        className={`group/tree overflow-x-hidden overflow-y-auto mono-12 leading-5 -outline-offset-2 ${className}`}
         onKeyDown={onKeyDown}
         onFocus={() => setActive((was) => was ?? root)}
         onPointerLeave={() => setHovered(undefined)}

@@ -99,9 +99,12 @@ export function Explorer({
   const cursor = search.open ? openIndex : Math.min(moved, events.length - 1);
 
   const show = useCallback(
-    (next: Partial<Search>, options?: { replace?: boolean; opened?: boolean }) =>
-      go(writeSearch({ ...search, ...next }), options),
-    [go, search],
+    (next: Partial<Search>, options?: { replace?: boolean; opened?: boolean }) => {
+      const whole = { ...search, ...next };
+      run.renew(whole);
+      go(writeSearch(whole), options);
+    },
+    [go, search, run.renew],
   );
   const setFilters = useCallback((filters: readonly Filter[]) => show({ filters }), [show]);
   const onAction = useCallback<OnValueAction>(
@@ -140,10 +143,15 @@ export function Explorer({
   );
   const step = useCallback((by: 1 | -1) => moveTo(cursor < 0 ? 0 : cursor + by), [moveTo, cursor]);
 
+  /** The query was run from its bar, and what came of it is not known yet. */
+  const applied = useRef(false);
   const apply = useCallback(
     (query: string) => {
       if (query === search.query) run.again();
       else show({ query });
+      // The keys of the list work at once.
+      list.current?.focus();
+      applied.current = true;
     },
     [search.query, run.again, show],
   );
@@ -226,8 +234,11 @@ export function Explorer({
 
   const [panel, setPanel] = useState<Panel>();
   const showWhole = useCallback(
-    (next: Search, options?: { replace?: boolean }) => go(writeSearch(next), options),
-    [go],
+    (next: Search, options?: { replace?: boolean }) => {
+      run.renew(next);
+      go(writeSearch(next), options);
+    },
+    [go, run.renew],
   );
 
   useAddFilterKey();
@@ -244,6 +255,14 @@ export function Explorer({
   }, [search.query]);
   const fault = queryFault(run.error);
   const faultId = useId();
+  useEffect(() => {
+    if (!applied.current || run.searching) return;
+    applied.current = false;
+    const { activeElement } = document;
+    const left = activeElement === document.body || activeElement?.matches("[role=grid]");
+    // It is gone on with where it was refused.
+    if (fault && left) bar.current?.goOn();
+  }, [fault, run.searching]);
   const ways = useMemo(() => waysOut(search, show), [search, show]);
   // A query that was not run found none of the rows.
   const marks = useMemo(
@@ -274,7 +293,7 @@ export function Explorer({
   );
   return (
     <FieldActionsContext value={fieldActions}>
-      <main className="flex min-h-0 flex-1 flex-col">
+      <main className="group/page flex min-h-0 flex-1 flex-col">
         <h1 className="sr-only">Explore</h1>
         <div
           inert={covered}

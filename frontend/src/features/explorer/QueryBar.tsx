@@ -12,6 +12,8 @@ const Aids = part(async () => ({ default: (await import("./query/QueryAids.tsx")
 
 export interface QueryBarHandle {
   readonly focus: () => void;
+  /** The focus again, with the caret where it was. */
+  readonly goOn: () => void;
   /** Puts text where the caret last was, to be completed and run. */
   readonly insert: (text: string) => void;
 }
@@ -63,6 +65,7 @@ export function QueryBar({
       input.current?.focus();
       input.current?.select();
     },
+    goOn: () => input.current?.focus(),
     insert: (piece) => {
       const joined = text.trim() === "" ? piece : `${text.trimEnd()} ${piece}`;
       input.current?.focus();

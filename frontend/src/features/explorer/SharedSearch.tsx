@@ -26,7 +26,7 @@ export function SharedSearch({ slug }: { slug: string }) {
   }, [params, beside, router]);
   const { error } = link;
   return (
-    <main className="min-h-0 flex-1 p-4">
+    <main className="min-h-0 flex-1 overflow-auto p-4">
       {error ? (
         <Note
           look="error"

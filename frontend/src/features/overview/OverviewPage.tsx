@@ -41,7 +41,7 @@ export function OverviewPage() {
   };
   const { error } = overview;
   return (
-    <main className="flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-3 pb-6 *:flex-none wide:pt-4">
+    <main className="relative flex min-h-0 flex-1 flex-col gap-3 overflow-auto px-4 pt-3 pb-6 *:flex-none wide:pt-4">
       <div className="flex min-h-8 flex-wrap items-center gap-2">
         <h1 className="t-16">Overview</h1>
         <span className="min-w-0 flex-1 cut t-12 text-ink-3 max-wide:hidden">

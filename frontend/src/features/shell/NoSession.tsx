@@ -7,7 +7,7 @@ import { Blank } from "#/ui/blank.tsx";
 export function NoSignIn({ error }: { error?: ApiError }) {
   const missing = error?.code === 403;
   return (
-    <main className="grid flex-1 place-content-center">
+    <main className="grid min-h-0 flex-1 place-content-center overflow-auto">
       <Blank
         icon="lock"
         heading={missing ? "This token may not read events" : "Reads need an API token"}

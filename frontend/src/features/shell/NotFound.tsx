@@ -8,7 +8,7 @@ export function NotFound() {
     document.title = "Not found · Oriel";
   }, []);
   return (
-    <main className="grid flex-1 place-content-center">
+    <main className="grid min-h-0 flex-1 place-content-center overflow-auto">
       <Blank icon="search" heading="Nothing is at this address" headingLevel="h1">
         <p>The page may have been named differently. Links to events start with /events/.</p>
         <Link to="/explore" className={buttonClass()}>
