@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"oriel/bench/goal"
+	"oriel/bench/stored"
 	"oriel/server/query"
 	"oriel/server/search"
 )
@@ -120,7 +121,7 @@ func (a *analyst) histogram(ctx context.Context, params url.Values) (string, err
 // ask puts every question and prints how long the answers took.
 func ask(ctx context.Context, o options, s *stage, f *filling, out io.Writer, goals *goal.Sheet) error {
 	a := &analyst{
-		svc: search.New(s.pool, search.Config{Retention: retention}, s.log, prometheus.NewRegistry()),
+		svc: search.New(s.pool, search.Config{Retention: stored.Retention}, s.log, prometheus.NewRegistry()),
 		rng: rand.New(rand.NewPCG(3, 3)), f: f,
 	}
 	var err error

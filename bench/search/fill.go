@@ -2,24 +2,18 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/prometheus/client_golang/prometheus"
 
 	"oriel/bench/events"
 	"oriel/bench/stored"
-	"oriel/server/maintain"
 )
 
-const (
-	span      = events.Days * 24 * time.Hour
-	retention = 91 * 24 * time.Hour
-)
+const span = events.Days * 24 * time.Hour
 
 // Words that are rare, and one that no event has.
 const (
@@ -63,23 +57,11 @@ func (s *stage) fill(ctx context.Context, o options, out io.Writer) (*filling, e
 	return f, s.settle(ctx, out)
 }
 
-// settle does what maintenance would have done within the hour.
+// settle leaves it as maintenance would have within the hour, and says how large it is.
 func (s *stage) settle(ctx context.Context, out io.Writer) error {
 	began := time.Now()
-	keeper := maintain.New(s.pool, retention, s.log, prometheus.NewRegistry())
-	if _, err := s.pool.Exec(ctx, `UPDATE event_block SET made_at = made_at - interval '2 hours'`); err != nil {
+	if err := stored.Settle(ctx, s.pool, s.log); err != nil {
 		return err
-	}
-	if err := errors.Join(keeper.Fold(ctx), keeper.Merge(ctx)); err != nil {
-		return err
-	}
-	for _, sql := range []string{
-		`SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_lexemes'::regclass`,
-		"VACUUM (ANALYZE) event_block", "VACUUM (ANALYZE) rollup_hour", "VACUUM (ANALYZE) rollup_day", "CHECKPOINT",
-	} {
-		if _, err := s.pool.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("%s: %w", sql, err)
-		}
 	}
 	var blocks, all, index int64
 	if err := s.pool.QueryRow(ctx, `SELECT (SELECT count(*) FROM event_block), pg_database_size(current_database()),

@@ -5,6 +5,7 @@ package stored
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -35,6 +36,9 @@ const (
 // batch is how many records a transaction stores.
 const batch = 2000
 
+// Retention is longer than any past.
+const Retention = 91 * 24 * time.Hour
+
 // Past is what is to be there: so many of each kind, the youngest just before Until.
 type Past struct {
 	Events, Hooks int
@@ -57,7 +61,7 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, p Past, log *slog.Logger, out
 	if err := schema.EnsureDays(ctx, pool, p.Until.Add(-events.Days*24*time.Hour), p.Until); err != nil {
 		return err
 	}
-	keeper := maintain.New(pool, 91*24*time.Hour, log, prometheus.NewRegistry())
+	keeper := maintain.New(pool, Retention, log, prometheus.NewRegistry())
 	if err := keeper.Start(ctx); err != nil {
 		return err
 	}
@@ -110,6 +114,27 @@ func Fill(ctx context.Context, pool *pgxpool.Pool, p Past, log *slog.Logger, out
 		return err
 	}
 	fmt.Fprintf(out, "vacuumed in %.0f s: %s\n", time.Since(began).Seconds(), size)
+	return nil
+}
+
+// Settle does what maintenance would have done within the hour: blocks merged, hours and days folded, indexes
+// and statistics as they are after some quiet.
+func Settle(ctx context.Context, pool *pgxpool.Pool, log *slog.Logger) error {
+	keeper := maintain.New(pool, Retention, log, prometheus.NewRegistry())
+	if _, err := pool.Exec(ctx, `UPDATE event_block SET made_at = made_at - interval '2 hours'`); err != nil {
+		return err
+	}
+	if err := errors.Join(keeper.Fold(ctx), keeper.Merge(ctx)); err != nil {
+		return err
+	}
+	for _, sql := range []string{
+		`SELECT gin_clean_pending_list(inhrelid) FROM pg_inherits WHERE inhparent = 'event_lexemes'::regclass`,
+		"VACUUM (ANALYZE) event_block", "VACUUM (ANALYZE) rollup_hour", "VACUUM (ANALYZE) rollup_day", "CHECKPOINT",
+	} {
+		if _, err := pool.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", sql, err)
+		}
+	}
 	return nil
 }
 
