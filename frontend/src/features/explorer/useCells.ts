@@ -1,5 +1,5 @@
 import { useQueries, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type ColumnValue, type Event, listEvents } from "#/api/oriel.gen.ts";
 import type { Field } from "#/lib/search.ts";
 import type { FarCells, Missing } from "./cells.ts";
@@ -23,14 +23,22 @@ export interface InView {
  * were read; a column that is added later is read for the pages in view, and the rows stay as they are.
  */
 export function useCells(found: Found | undefined, columns: readonly Field[]) {
-  const [view, setRows] = useState<InView>({ first: 0, last: 0 });
-  // Rows come into view much oftener than pages do.
-  const setView = useCallback((next: InView) => {
-    const coarse = (row: number) => Math.floor(row / 50) * 50;
-    const [first, last] = [coarse(next.first), coarse(next.last) + 49];
-    setRows((before) => (before.first === first && before.last === last ? before : { first, last }));
-  }, []);
   const pages = found?.pages ?? noPages;
+  const lacking = useMemo(() => pages.some((page) => lackedBy(page, columns).length > 0), [pages, columns]);
+  const seen = useRef<InView>({ first: 0, last: 0 });
+  const [view, setRows] = useState<InView>();
+  // Rows come into view much oftener than pages do, and where no page lacks a thing it does not matter which.
+  const setView = useCallback(
+    (next: InView) => {
+      const coarse = (row: number) => Math.floor(row / 50) * 50;
+      const [first, last] = [coarse(next.first), coarse(next.last) + 49];
+      if (seen.current.first === first && seen.current.last === last) return;
+      seen.current = { first, last };
+      if (lacking) setRows(seen.current);
+    },
+    [lacking],
+  );
+  useEffect(() => setRows(lacking ? seen.current : undefined), [lacking]);
   const wanted = useMemo(() => missingOf(pages, columns, view), [pages, columns, view]);
   const client = useQueryClient();
   const answers = useQueries({
@@ -71,15 +79,23 @@ interface Wanted {
   readonly column: Field;
 }
 
+function lackedBy(page: FoundPage, columns: readonly Field[]): readonly Field[] {
+  return columns.filter((column) => !page.columns.includes(column));
+}
+
 /** What pages in view lack. */
-function missingOf(pages: readonly FoundPage[], columns: readonly Field[], view: InView): readonly Wanted[] {
+function missingOf(
+  pages: readonly FoundPage[],
+  columns: readonly Field[],
+  view: InView | undefined,
+): readonly Wanted[] {
   const wanted: Wanted[] = [];
+  if (!view) return wanted;
   let start = 0;
   for (const page of pages) {
     const end = start + page.events.length;
     if (start <= view.last && end > view.first) {
-      const missing = columns.filter((column) => !page.columns.includes(column));
-      wanted.push(...missing.map((column) => ({ page, column })));
+      wanted.push(...lackedBy(page, columns).map((column) => ({ page, column })));
     }
     start = end;
   }
