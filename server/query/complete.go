@@ -85,7 +85,7 @@ func (c *completer) token() (Cursor, bool) {
 
 // field passes a field with its value, if one stands here.
 func (c *completer) field(begin int) (out Cursor, passed, found bool) {
-	name, op := c.nameAndOperator()
+	name, op, value := c.nameAndOperator()
 	if op == "" {
 		return Cursor{}, false, false
 	}
@@ -93,7 +93,6 @@ func (c *completer) field(begin int) (out Cursor, passed, found bool) {
 	if err != nil {
 		return Cursor{}, false, false
 	}
-	value := begin + len(name) + len(op)
 	if c.cursor < value { // a name that is being changed, with what follows it
 		return c.found(begin, value, false), true, true
 	}

@@ -21,6 +21,7 @@ func TestACursorIsFound(t *testing.T) {
 		"ÄÖ ü|": "ÄÖ [ü] word joins", ")|": ")[] word joins", "-|": "[-] word", "type:(-|": "type:([-] type", "a  |": "a  [] word joins",
 		`data."a|`: `[data."a] word`, `x data."a b|" y`: `x [data."a b·"] y word joins`, `data."a b".|`: `[data."a b".] word`, `data."a b"| x`: `[data."a b"] x word`,
 		`"a b"*| x`: `["a b"*] x word quoted <a b>`, `room:"a"|* x`: `room:["a"·*] x room quoted <a>`, `data.x."a| type:b`: `[data.x."a] type:b word`, `data."a b" t|`: `data."a b" [t] word joins`, "severity>(e|": "severity>([e] word",
+		"data.a > |": "data.a > [] data.a", "severity >= w|": "severity >= [w] severity", "severity>= |x": "severity>= [·x] severity", "dat|a.a > 5": "[dat·a.a > ]5 word", "data.a | > 5": "[data.a · > ]5 word", "type > 5 x|": "type > 5 [x] word joins",
 	} {
 		before, after, _ := strings.Cut(q, "|")
 		c := At(s, before+after, utf8.RuneCountInString(before))

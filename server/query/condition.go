@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"strings"
+	"unicode"
 
 	"oriel/server/fault"
 	"oriel/server/lexicon"
@@ -21,7 +22,7 @@ const (
 // field reads a condition on a field, if one stands here; else nothing is read.
 func (p *parser) field() (Node, bool) {
 	begin := p.at
-	name, op := p.nameAndOperator()
+	name, op, value := p.nameAndOperator()
 	if op == "" {
 		return nil, false
 	}
@@ -30,12 +31,12 @@ func (p *parser) field() (Node, bool) {
 		if errors.Is(err, errUnknownField) && p.isWord(name, op) {
 			return nil, false
 		}
-		p.at += len(name) + len(op)
+		p.at = value
 		p.unknown(begin, name, err)
 		p.skipValue(op)
 		return nil, true
 	}
-	p.at += len(name) + len(op)
+	p.at = value
 	switch op {
 	case `~`:
 		return p.containing(f, begin), true
@@ -49,9 +50,11 @@ func (p *parser) field() (Node, bool) {
 	return n, true
 }
 
-// nameAndOperator looks at what may be a field and its operator; op is "" where no operator follows.
-func (p *parser) nameAndOperator() (name, op string) {
+// nameAndOperator looks at what may be a field, its operator, and where its value begins; op is "" where no
+// operator follows. Comparisons may have spaces around them: no query has < or > as a word.
+func (p *parser) nameAndOperator() (name, op string, value int) {
 	rest := p.q[p.at:]
+	name = rest[:chunkEnd(rest)]
 	if path, ok := strings.CutPrefix(rest, "data"); ok && path != "" && (path[0] == '.' || path[0] == '[') {
 		from := len("data")
 		if path[0] == '.' {
@@ -59,15 +62,41 @@ func (p *parser) nameAndOperator() (name, op string) {
 		}
 		_, n := lexicon.ScanPath(rest[from:])
 		if op := operatorAt(rest[from+n:]); op != "" {
-			return rest[:from+n], op
+			return rest[:from+n], op, p.behind(from+n, op)
+		}
+		if from+n > len(name) { // it has quotes
+			name = rest[:from+n]
 		}
 	}
 	for i := range chunkEnd(rest) {
 		if op := operatorAt(rest[i:]); op != "" {
-			return rest[:i], op
+			return rest[:i], op, p.behind(i, op)
 		}
 	}
-	return "", ""
+	after := strings.TrimLeftFunc(rest[len(name):], unicode.IsSpace)
+	if op := operatorAt(after); compares(op) && len(after) < len(rest)-len(name) && p.comparable(name) {
+		return name, op, p.behind(len(rest)-len(after), op)
+	}
+	return "", "", 0
+}
+
+// behind is where the value begins of an operator that stands so far from here.
+func (p *parser) behind(far int, op string) int {
+	value := p.at + far + len(op)
+	if !compares(op) {
+		return value
+	}
+	return len(p.q) - len(strings.TrimLeftFunc(p.q[value:], unicode.IsSpace))
+}
+
+func compares(op string) bool {
+	return op != "" && strings.Trim(op, "<>=") == "" && strings.Trim(op, "=") != ""
+}
+
+// comparable says whether what stands before a space and a comparison is a field, or may have been meant as one.
+func (p *parser) comparable(name string) bool {
+	_, err := FieldOf(p.schema, name)
+	return err == nil || fieldName.MatchString(name)
 }
 
 func operatorAt(s string) string {
@@ -113,12 +142,34 @@ func (p *parser) unknown(begin int, name string, err error) {
 			near = []string{strings.ToLower(name)}
 		}
 	}
-	if len(near) > 0 {
-		what += ", but " + strings.Join(near, ", ")
-	}
+	what += meant(near)
 	whole := p.q[begin : p.at+chunkEnd(p.q[p.at:])]
 	accepted += "; in quotes it is text: " + Shown(quoted(whole))
 	p.violation(fault.ReasonUnknownField, begin, len(name), what, accepted, "suggestions", strings.Join(near, ", "))
+}
+
+// meant says what may have been meant: fields that there are, and how a member or an extension is written, of which
+// nobody knows here whether there is any.
+func meant(near []string) string {
+	var known, others []string
+	for _, name := range near {
+		switch {
+		case strings.HasPrefix(name, "data."):
+			others = append(others, "a member of the data is written "+name)
+		case strings.HasPrefix(name, "ext."):
+			others = append(others, "an extension "+name)
+		default:
+			known = append(known, name)
+		}
+	}
+	out := ""
+	if len(known) > 0 {
+		out = ", but " + strings.Join(known, ", ")
+	}
+	if len(others) > 0 {
+		out += "; " + strings.Join(others, ", ")
+	}
+	return out
 }
 
 // skipValue leaves out what belongs to a field that is none.
@@ -146,8 +197,31 @@ func (p *parser) value(f Field, begin int) Node {
 		}
 		return p.bareValue(f, begin)
 	}
-	p.wrong(begin, p.at-begin, f.String()+" lacks a value", acceptedValue)
+	length, mend := p.joined(f, begin)
+	p.mendable(begin, length, f.String()+" lacks a value", acceptedValue, mend)
 	return nil
+}
+
+// joined is a field and its operator as they are to be written for the value behind a space, and what that stands
+// for; "" where nothing there is a value.
+func (p *parser) joined(f Field, begin int) (length int, mend string) {
+	mend = p.q[begin:p.at]
+	value := p.part(p.at)
+	behind := parser{q: p.q, at: p.at}
+	behind.space()
+	inner := parser{schema: p.schema, q: value}
+	name, op, _ := inner.nameAndOperator()
+	_, err := FieldOf(p.schema, name)
+	switch {
+	case operator(value), op != "" && err == nil:
+		return len(mend), ""
+	case f.compared() && compares(operatorAt(value)):
+		mend = strings.TrimRight(mend, ":=")
+	}
+	if p.mends(mend+value) == "" {
+		return p.at - begin, ""
+	}
+	return behind.at - begin, mend
 }
 
 // bareValue reads a value without quotes.
@@ -163,7 +237,18 @@ func (p *parser) bareValue(f Field, begin int) Node {
 	p.leaves++
 	n, accepted := bareCondition(f, chunk)
 	if accepted != "" {
-		p.wrong(begin, p.at-begin, Quote(chunk)+" is no value of "+f.String(), accepted)
+		mend := strings.TrimRight(p.q[begin:from], ":=")
+		switch {
+		case begin == from, strings.HasSuffix(mend, "!"):
+			mend = "" // one of several values, or what is not meant
+		case f.compared() && compares(operatorAt(chunk)):
+			mend += chunk
+		case chunk[0] == '=':
+			mend += ":" + strings.TrimLeft(chunk, "=")
+		default:
+			mend = ""
+		}
+		p.mendable(begin, p.at-begin, Quote(chunk)+" is no value of "+f.String(), accepted, p.mends(mend))
 		return nil
 	}
 	return n

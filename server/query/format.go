@@ -161,7 +161,7 @@ func word(text string) string {
 		return quoted(text)
 	}
 	p := parser{q: text}
-	name, op := p.nameAndOperator()
+	name, op, _ := p.nameAndOperator()
 	if op == "" {
 		return text
 	}

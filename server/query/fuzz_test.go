@@ -11,7 +11,7 @@ import (
 func seeds() []string {
 	return []string{
 		"tea -milk OR (type:a source!=b)", `"a \" b\\" ~"x" pre* "pre fix"*`, `data."a.b"[*].c[0]>=1e5 data.x:(null OR "" OR -5)`,
-		"severity>=warn tag:(a b) trace:4bf9* ext.n:*", "http://x:1/ a:b c=d 12:30 <5 ) (", "* -* NOT NOT", "日本 OR\u00a0é", "\xff\x00\"", "data.", `data."`,
+		"data.a >= 5 -ext.b< 1 type > x", "data.a:>5 room: x room : y a–b – c", "severity>=warn tag:(a b) trace:4bf9* ext.n:*", "http://x:1/ a:b c=d 12:30 <5 ) (", "* -* NOT NOT", "日本 OR\u00a0é", "\xff\x00\"", "data.", `data."`,
 		"!a –b - c status:500 x-1:80", `a || b&& == "||" (tag:(!x "!y" "[1" TO 5]))`, `room : hall "room" ":x" data."a" == 5`, "“a b” type:„x“ 5” -“", "data.n:[1 TO 5} ext.a:{* TO *]", "type:(", "~\"",
 	}
 }
@@ -27,6 +27,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q: %#v with %v", q, n, violations)
 		}
 		if n == nil {
+			replaced(t, q, violations)
 			return
 		}
 		printed := Format(n)

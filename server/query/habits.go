@@ -42,7 +42,11 @@ func (p *parser) misquoted() bool {
 		closing = 1
 	}
 	p.at, text = begin+open+n+end+closing, text[:end]
-	p.wrong(begin+open, p.at-begin-open, "Quotes of typography are none of the language", "straight quotes: "+Shown(quoted(text)))
+	mend := quoted(text)
+	if chunkEnd(p.q[p.at:]) > 0 {
+		mend = "" // what follows would join it
+	}
+	p.mendable(begin+open, p.at-begin-open, "Quotes of typography are none of the language", "straight quotes: "+Shown(quoted(text)), mend)
 	p.skipChunk()
 	return true
 }
@@ -71,7 +75,12 @@ func (p *parser) foreignNegation() bool {
 	what := strings.TrimLeft(p.part(begin+signs), "-")
 	accepted := "-" + Shown(what) + " with a minus right before it, or NOT and a space; in quotes it is text: " + Shown(quoted(rest[:signs]))
 	p.at += signs
-	p.wrong(begin, signs, "Nothing is negated by "+Quote(rest[:signs])+" here", accepted)
+	p.space()
+	mend := "-"
+	if p.q[p.at] == '-' {
+		mend = "" // two would cancel each other
+	}
+	p.mendable(begin, p.at-begin, "Nothing is negated by "+Quote(rest[:signs])+" here", accepted, mend)
 	return true
 }
 
@@ -125,7 +134,15 @@ func (p *parser) foreignOperator() bool {
 	accepted := map[string]string{
 		"&&": "AND, or nothing between them: a b", "||": "OR in capitals: a OR b", "==": "one : or = right behind a field and no spaces, such as data.n:5",
 	}[op]
-	p.wrong(p.at+at, len(op), op+" is no operator", accepted+"; in quotes it is text: "+Shown(quoted(chunk)))
+	mend := map[string]string{"&&": "AND", "||": "OR"}[op]
+	switch {
+	case mend == "" || len(chunk) == len(op):
+	case at == 0:
+		mend += " "
+	default:
+		mend = " " + mend
+	}
+	p.mendable(p.at+at, len(op), op+" is no operator", accepted+"; in quotes it is text: "+Shown(quoted(chunk)), mend)
 	p.at += len(chunk)
 	return true
 }
@@ -174,19 +191,23 @@ func (p *parser) spacedField() bool {
 		return false
 	}
 	p.at = len(p.q) - len(spaces) + len(written)
-	length := p.at - begin
-	value := p.part(p.at)
+	value, mend := p.part(p.at), name+op
 	if !meaningful(value) && value != "*" && value != "(…)" {
-		value = "value"
+		value, mend = "value", ""
 	}
-	if p.space(); !p.end() && p.q[p.at] != '"' {
+	if mend != "" && value != "(…)" {
+		mend = strings.TrimSuffix(p.mends(name+op+value), value)
+	}
+	p.space()
+	length := p.at - begin
+	if !p.end() && p.q[p.at] != '"' {
 		p.chunk()
 	}
-	p.wrong(begin, length, "A space between "+name+" and "+written, "no spaces: "+Shown(name+op+value)+"; in quotes it is text: "+Shown(quoted(name)))
+	p.mendable(begin, length, "A space between "+name+" and "+written, "no spaces: "+Shown(name+op+value)+"; in quotes it is text: "+Shown(quoted(name)), mend)
 	return true
 }
 
-var spaced = regexp.MustCompile(`^(=>|=<|[:=]+|!=|<=|>=|<|>)`)
+var spaced = regexp.MustCompile(`^(=>|=<|[:=]+|!=)`)
 
 // ranged refuses the ranges of other languages as the value of a field.
 func (p *parser) ranged(f Field, begin int) bool {
@@ -194,8 +215,9 @@ func (p *parser) ranged(f Field, begin int) bool {
 	if m == nil {
 		return false
 	}
+	from := p.at
 	p.at += len(m[0])
-	accepted := acceptedCompared
+	accepted, mend := acceptedCompared, ""
 	if f.compared() {
 		var sides []string
 		for _, side := range []struct{ op, value, open string }{{">", m[2], m[1]}, {"<", m[3], m[4]}} {
@@ -206,11 +228,18 @@ func (p *parser) ranged(f Field, begin int) bool {
 				sides = append(sides, f.String()+side.op+side.value)
 			}
 		}
-		if accepted = Shown(strings.Join(sides, " ")); len(sides) == 0 {
-			accepted = f.String() + ":*"
+		mend = strings.Join(sides, " ")
+		if accepted = Shown(mend); len(sides) == 0 {
+			accepted, mend = f.String()+":*", f.String()+":*"
+		}
+		if before := strings.TrimRightFunc(p.q[:begin], unicode.IsSpace); len(sides) == 2 && (strings.HasSuffix(before, "-") || strings.HasSuffix(before, "NOT")) {
+			mend = "(" + mend + ")"
+		}
+		if begin == from || strings.HasSuffix(p.q[begin:from], "!=") || chunkEnd(p.q[p.at:]) > 0 {
+			mend = "" // one of several values, what is not meant, or more than a range
 		}
 	}
-	p.wrong(begin, p.at-begin, "A range is written as two comparisons", accepted)
+	p.mendable(begin, p.at-begin, "A range is written as two comparisons", accepted, p.mends(mend))
 	p.skipChunk()
 	return true
 }

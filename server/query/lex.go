@@ -125,6 +125,28 @@ func (p *parser) wrong(at, length int, what, accepted string) {
 	p.violation(fault.ReasonInvalidQuery, at, length, what, accepted)
 }
 
+// mendable is wrong, and says what may be written there instead so that it is right; "" is nothing.
+func (p *parser) mendable(at, length int, what, accepted, mend string) {
+	if mend == "" {
+		p.wrong(at, length, what, accepted)
+		return
+	}
+	p.violation(fault.ReasonInvalidQuery, at, length, what, accepted, "replacement", mend)
+}
+
+// mends is a condition if the language reads it, else "".
+func (p *parser) mends(condition string) string {
+	if p.mending || condition == "" || len(condition) > MaxQuery {
+		return ""
+	}
+	inner := parser{schema: p.schema, q: condition, mending: true}
+	inner.alternatives(nil)
+	if !inner.end() || len(inner.violations) > 0 {
+		return ""
+	}
+	return condition
+}
+
 func (p *parser) violation(reason string, at, length int, what, accepted string, more ...string) {
 	if len(p.violations) >= maxViolations {
 		return

@@ -61,6 +61,7 @@ type parser struct {
 	depth      int
 	leaves     int
 	gaveUp     bool // what follows is too deep and was not read
+	mending    bool // what is read would mend a mistake, so that its own are not mended
 	violations []fault.Violation
 }
 

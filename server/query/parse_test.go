@@ -183,7 +183,7 @@ func TestWhatAQueryMeans(t *testing.T) {
 		"<5":                       "!1:1",
 		"12>5":                     "!3:1",
 		"a->b":                     "!1:2?data.a-",
-		"type: order":              "!1:5",
+		"type: order":              "!1:6",
 		"type:":                    "!1:5",
 		"type:a*b":                 "!1:8",
 		"type:>=5":                 "!1:8",
@@ -210,32 +210,57 @@ func TestWhatAQueryMeans(t *testing.T) {
 		"data.a..b:1":              "!1:9?",
 		"ext.Retry:1":              "!1:9?ext.retry",
 		"orderId:x OR (b":          "!1:7?data.orderId, ext.orderid 14:1",
-		`type: "x" OR) ~"" -`:      "!1:5 11:2 13:1 15:3",
+		`type: "x" OR) ~"" -`:      "!1:6 11:2 13:1 15:3",
 		// A number alone makes no word of a field that there is not.
 		"status:500":    "!1:6?data.status, ext.status",
 		"amount:100 x":  "!1:6?data.amount, ext.amount",
 		"-(a rooms:7)":  "!5:5?room, data.rooms, ext.rooms",
 		"LOCALHOST:443": `"LOCALHOST:443"`,
 		// What other languages write.
-		"tea - green":                   "!5:1",
-		"!declined":                     "!1:1",
-		"a –b —(c d) OR !type:x":        "!3:1 6:1 16:1",
-		`!"a b" −5 NOT - x -!y`:         "!1:1 8:1 15:1 20:1",
-		"tea – green":                   "!5:1",
-		"tag:(a !b) tag:(a - b)":        "!8:1 19:1",
-		"a || b && c":                   "!3:2 8:2",
-		"a&& ||b tag:(a || b)":          "!2:2 5:2 16:2",
-		"a == b":                        "!3:2",
-		"data.n == 5":                   "!1:9",
-		"data.n = 5 a":                  "!1:8",
-		"data.n==5":                     "!1:9",
-		"data.n > 5 tea":                "!1:8",
-		"data.n => 5 -a":                "!1:9",
-		"type > 5":                      "!6:1",
-		"room : hall":                   "!1:6",
+		"tea - green":            "!5:2",
+		"!declined":              "!1:1",
+		"a –b —(c d) OR !type:x": "!3:1 6:1 16:1",
+		`!"a b" −5 NOT - x -!y`:  "!1:1 8:1 15:2 20:1",
+		"tea – green":            "!5:2",
+		"tag:(a !b) tag:(a - b)": "!8:1 19:2",
+		"a || b && c":            "!3:2 8:2",
+		"a&& ||b tag:(a || b)":   "!2:2 5:2 16:2",
+		"a == b":                 "!3:2",
+		"data.n == 5":            "!1:10",
+		"data.n = 5 a":           "!1:9",
+		"data.n==5":              "!1:9",
+		// Comparisons alone may have spaces around them: < and > are in no word.
+		"data.n > 5 tea":                "tea data.n>5",
+		"data.n >= 5 OR ext.n<-1e3":     "ext.n<-1e3 OR data.n>=5",
+		"data.n> 5 data.n \u00a0<\t7":   "data.n>5 data.n<7",
+		"-data.a-b >-5 (data <2)":       "data<2 -data.a-b>-5",
+		`data."a b"[*].c <= 5`:          `data."a b"[*].c<=5`,
+		`data."a b" > 5 severity >= e`:  `!16:13`,
+		"NOT severity  >=  warn x":      "x -severity>=warning",
+		"data.n >":                      "!1:8",
+		"data.n > ":                     "!1:9",
+		"data.n > x":                    "!1:10",
+		"data.n > >5":                   "!1:11",
+		"data.n > = 5":                  "!1:10",
+		"data.n <> 5":                   "!1:9",
+		`data.n > "5"`:                  "!10:1",
+		"data.n > AND x":                "!1:12",
+		"data.n > (5) y":                "!1:9",
+		"type:(data.n > 5)":             "!14:1",
+		"type:data.n > 5":               "!13:1",
+		`"data.n" > 5`:                  "!10:1",
+		"12 > 5":                        "!4:1",
+		"data.n -> 5":                   "!9:1",
+		"total > 100 tea":               "!1:5?data.total, ext.total",
+		"a total>= 100":                 "!3:5?data.total, ext.total",
+		"data.a..b > 5":                 "!1:9?",
+		"localhost:80 > 5":              "!14:1",
+		"data.n => 5 -a":                "!1:10",
+		"type > 5":                      "!1:8",
+		"room : hall":                   "!1:7",
 		"room :hall":                    "!1:6",
 		"x room =\"a b\" (type :)":      "!3:6 16:6",
-		`data."a b" != 5`:               "!1:13",
+		`data."a b" != 5`:               "!1:14",
 		"“green tea” x":                 "!1:11",
 		"type:“a b” -„x“ ~“y z”":        "!6:5 13:3 18:5",
 		"type~“x tea":                   "!6:2",
@@ -262,6 +287,66 @@ func TestWhatIsRefusedIsToldInTheLanguage(t *testing.T) {
 		"data.n:[1 TO 5}": "data.n>=1 data.n<5", "severity:{info TO *]": "severity>info", "“green tea”": `straight quotes: "green tea"`, "a || b": "OR", "a && b": "AND", "data.n==5": "one : or = and the value right behind it, such as data.n:5;",
 	} {
 		if _, violations := Parse(testSchema(), "q", q); len(violations) != 1 || !strings.HasPrefix(violations[0].Metadata["accepted"], want) {
+			t.Errorf("%s: %v, not %s", q, violations, want)
+		}
+	}
+}
+
+// replaced is the query with what would mend its mistakes in their places, from the last to the first.
+func replaced(t *testing.T, q string, violations []fault.Violation) string {
+	t.Helper()
+	runes := []rune(q)
+	for i := len(violations) - 1; i >= 0; i-- {
+		m := violations[i].Metadata
+		replacement, ok := m["replacement"]
+		if !ok {
+			continue
+		}
+		at, err := strconv.Atoi(m["position"])
+		length, errLength := strconv.Atoi(m["length"])
+		if err != nil || errLength != nil {
+			t.Fatalf("%s: %v", q, m)
+		}
+		runes = append(runes[:at-1:at-1], append([]rune(replacement), runes[at-1+length:]...)...)
+	}
+	return string(runes)
+}
+
+func TestWhatCanBeMendedIsMended(t *testing.T) {
+	t.Parallel()
+	for q, want := range map[string]string{
+		"data.total:>100": "data.total>100", "a data.total:>=1e3 b": "a data.total>=1e3 b", "data.total=>100": "data.total>100", "severity:>=warn": "severity>=warn", "data.total: >100": "data.total>100",
+		"data.n:> 5": "", "data.n==5": "data.n:5", "type==x": "type:x", "type:>5": "", "data.n!=>5": "", "data.n:(>5)": "", "data.n:>x": "", "data.n!==5": "",
+		"data.n == 5": "data.n:5", `x room = "a b"`: `x room:"a b"`, "room : (a b)": "room:(a b)", "data.n => 5": "data.n>=5", "data.n =< 5": "data.n<=5", "severity => loud": "", "room : ": "", "-room : hall": "-room:hall", `data."a b" != 5`: `data."a b"!=5`,
+		"type: order": "type:order", `type: "a b" x`: `type:"a b" x`, "type:": "", "type: AND x": "", "type: room:hall": "", "type: (a b)": "type:(a b)", "severity: loud": "", "data.n: - 5": "data.n:-5",
+		"data.n:[1 TO 5} x": "data.n>=1 data.n<5 x", "-data.n:[1 TO 5]": "-(data.n>=1 data.n<=5)", "NOT data.n:[1 TO 5]": "NOT (data.n>=1 data.n<=5)", "data.n:{* TO 5]": "data.n<=5", "-data.n:[* TO *]": "-data.n:*", "data.n:([1 TO 5])": "", "data.n:[a TO b]": "", "data.n!=[1 TO 5]": "", "type:[1 TO 5]": "", "data.n:[1 TO 5]^2": "",
+		"“green tea” x": `"green tea" x`, "type:“a b”": `type:"a b"`, "“a b”c": "", "!declined": "-declined", "a – b": "a -b", "tea - green": "tea -green", "- -x": "", "—(c d)": "-(c d)",
+		"a && b || c": "a AND b OR c", "a&& b": "a AND b", "a ||b": "a OR b", "a == b": "", "total>5": "", "severity:loud": "",
+	} {
+		_, violations := Parse(testSchema(), "q", q)
+		if len(violations) == 0 {
+			t.Errorf("%s is no mistake", q)
+			continue
+		}
+		got := replaced(t, q, violations)
+		if want == "" {
+			want = q
+		} else if _, violations := Parse(testSchema(), "q", got); len(violations) > 0 {
+			t.Errorf("%s is mended to %s, which is refused: %v", q, got, violations)
+		}
+		if got != want {
+			t.Errorf("%s is mended to %s, not %s", q, got, want)
+		}
+	}
+}
+
+func TestAFieldThatThereIsNotMayHaveBeenOneOfTheData(t *testing.T) {
+	t.Parallel()
+	for q, want := range map[string]string{
+		"total>5": `There is no field "total"; a member of the data is written data.total, an extension ext.total,`, "tyep:x": `There is no field "tyep", but type; a member of the data is written data.tyep, an extension ext.tyep,`,
+		"häuser:x": `There is no field "häuser"; a member of the data is written data.häuser,`, "Severity:x": `There is no field "Severity", but severity; a`,
+	} {
+		if _, violations := Parse(testSchema(), "q", q); len(violations) != 1 || !strings.HasPrefix(violations[0].Message, want) {
 			t.Errorf("%s: %v, not %s", q, violations, want)
 		}
 	}

@@ -67,6 +67,8 @@ func TestWhatIsTypedIsCompleted(t *testing.T) {
 		`severity>"err`:      "value<error>",
 		`severity~`:          "",
 		"data.open>":         "",
+		"data.open >= ":      "",
+		"severity >= err":    "value<error>",
 		"data.open~":         "",
 		"room<":              "",
 		"room~nu":            `value<"null">`,
@@ -131,7 +133,7 @@ func TestEverySuggestionIsReadWhereItIsInserted(t *testing.T) {
 	tried := 0
 	for _, text := range []string{
 		"hall open OR NOT n AND -and", `type:home.alert -room:"Hall 1" tag:(a OR "a b" -x) room!=(null)`, "severity>=error severity:(info OR warn)", "data.n>5 data.n:null data.open:(true OR null)",
-		`data."a b":x data.a[*]."h.n"<=7 -data."a\"b":*`, `ext.n>1 ext.n:x source=/h subject:""`, `type~home room~"all" ~"part" data.n~"1"`, `"hall op" (n OR (type:h room:n)) trace:4bf9*`, `room:h* "an"* op*`,
+		`data."a b":x data.a[*]."h.n"<=7 -data."a\"b":*`, `ext.n>1 ext.n:x source=/h subject:""`, `type~home room~"all" ~"part" data.n~"1"`, `"hall op" (n OR (type:h room:n)) trace:4bf9*`, `room:h* "an"* op*`, "data.n >= 5 -severity <err ext.n> 7",
 	} {
 		runes := []rune(text)
 		for at := range len(runes) + 1 {

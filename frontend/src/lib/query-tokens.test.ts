@@ -14,6 +14,11 @@ describe("colouring a query", () => {
     ['~"c, D"', ["mark ~", 'text "c, D"']],
     ["-window OR NOT door", ["operator -", "word window", "operator OR", "operator NOT", "word door"]],
     ["severity>=error", ["field severity", "mark >=", "text error"]],
+    ["severity >= error x", ["field severity", "mark >=", "text error", "word x"]],
+    ['-data.a."b c"> -5 y', ["operator -", 'field data.a."b c"', "mark >", "number -5", "word y"]],
+    ["total > 100 room : x", ["word total", "word >", "word 100", "word room", "word :", "word x"]],
+    ["data.n  <\t7", ["field data.n", "mark <", "number 7"]],
+    ["data.n > ", ["field data.n", "mark >"]],
     ["room:Kitchen cellar:x", ["field room", "mark :", "text Kitchen", "word cellar:x"]],
     ["data.n:-1.5e3", ["field data.n", "mark :", "number -1.5e3"]],
     ['data.items[*]."a \\" b":null', ['field data.items[*]."a \\" b"', "mark :", "number null"]],
@@ -49,6 +54,8 @@ describe("colouring a query", () => {
       'say"hi"',
       "type:-",
       "\ud800",
+      "data.a > ",
+      "room <",
     ];
     for (const query of [...odd, odd.join(" "), odd.join("")]) {
       const all = tokens(query, []);

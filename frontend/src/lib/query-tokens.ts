@@ -16,6 +16,8 @@ const fieldAt = new RegExp(
   String.raw`(${path}|ext\.[a-z0-9]+|[a-z][a-z0-9_-]*)(:|=|!=|<=|>=|<|>|~(?="))`,
   "uy",
 );
+// Comparisons alone may have spaces around them.
+const comparedAt = new RegExp(String.raw`(${path}|ext\.[a-z0-9]+|[a-z][a-z0-9_-]*)(\s*)(<=|>=|<|>)(\s*)`, "uy");
 const quotedAt = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/uy;
 const chunkAt = /[^\s()"]+/uy;
 const spaceAt = /\s+/uy;
@@ -97,12 +99,20 @@ class Cutter {
   }
 
   #field(): boolean {
-    const [, name = "", operator = ""] = this.#match(fieldAt) ?? [];
+    const [, name = "", before = "", operator = "", behind = ""] =
+      this.#match(comparedAt) ?? this.#plainField() ?? [];
     if (!this.#known.has(name) && !pathLike.test(name)) return false;
     this.#add("field", name.length);
+    if (before) this.#add("space", before.length);
     this.#add("mark", operator.length);
+    if (behind) this.#add("space", behind.length);
     this.#behindField = true;
     return true;
+  }
+
+  #plainField(): readonly string[] | undefined {
+    const [whole = "", name = "", operator = ""] = this.#match(fieldAt) ?? [];
+    return whole ? [whole, name, "", operator] : undefined;
   }
 
   #chunk(value: boolean): void {
