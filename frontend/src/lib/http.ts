@@ -1,5 +1,6 @@
 import type { ErrorDetail, ErrorResponse } from "#/api/oriel.gen.ts";
 import { underBase } from "./base.ts";
+import { spelled } from "./visible.ts";
 
 /** What the server, or the way to it, said no with. `code` is 0 where no answer came. */
 export class ApiError extends Error {
@@ -81,7 +82,8 @@ async function failure(response: Response): Promise<ApiError> {
   const { message, status, requestId, details } = body.error;
   return new ApiError({
     ...common,
-    message,
+    // It may quote what was asked.
+    message: spelled(message),
     status,
     requestId: requestId || common.requestId,
     details: details ?? [],

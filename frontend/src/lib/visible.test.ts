@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { columnsOf, elideMiddle, pieces, titleLines } from "./visible.ts";
+import { columnsOf, elideMiddle, pieces, spelled, titleLines } from "./visible.ts";
 
 describe("eliding in the middle", () => {
   test("leaves alone what fits", () =>
@@ -39,6 +39,32 @@ describe("pieces", () => {
       ["y", false],
     ]);
   });
+  test.each([
+    ["an Arabic letter mark", "a\u061cb", ["a", "ALM", "b"]],
+    ["a joiner between letters that nothing joins", "ad\u200dmin", ["ad", "ZWJ", "min"]],
+    ["a non-joiner at the end", "root\u200c", ["root", "ZWNJ"]],
+    ["a filler that looks like a space", "a\u3164b", ["a", "HF", "b"]],
+    ["a letter of the tags", "a\u{e0068}b", ["a", "U+E0068", "b"]],
+    ["a selector behind a letter", "a\ufe01b", ["a", "U+FE01", "b"]],
+    ["a selector behind another", "葛\u{e0100}\u{e0101}", ["葛\u{e0100}", "U+E0101"]],
+    ["an invisible operator", "f\u2061x", ["f", "FA", "x"]],
+    ["an annotation", "\ufff9a", ["IAA", "a"]],
+  ])("name %s", (_, text, shown) => expect(pieces(text).map((piece) => piece.text)).toEqual(shown));
+  test.each([
+    ["a family of emoji", "👨\u200d👩\u200d👧"],
+    ["a heart on fire", "❤\ufe0f\u200d🔥"],
+    ["a keycap", "1\ufe0f\u20e3"],
+    ["Persian with a non-joiner", "می\u200cخواهم"],
+    ["a Devanagari conjunct", "क्\u200dष"],
+    ["a form of a Han character", "葛\u{e0100}城"],
+    ["a copyright sign as an emoji", "©\ufe0f"],
+  ])("leave %s", (_, text) =>
+    expect(
+      pieces(text)
+        .map((piece) => piece.text)
+        .join("|"),
+    ).toBe(text),
+  );
   test("leave an emoji and an escape of six characters as they are", () => {
     expect(pieces("😀\\u0000")).toEqual([{ text: "😀\\u0000", glyph: false, start: 0, units: 8 }]);
   });
@@ -57,4 +83,9 @@ describe("the lines of a title", () => {
     ["one word is cut where the line ends", "abcdefghijkl", 10, ["abcdefghij", "kl"]],
     ["keeps both ends", `a.${"bcdefg.".repeat(9)}v1`, 10, ["a.bcdefg.", "bcde…fg.v1"]],
   ])("%s", (_, text, columns, expected) => expect(titleLines(text, columns)).toEqual(expected));
+});
+
+test("a text without boxes has the names in brackets, and keeps its lines", () => {
+  expect(spelled("a\u202eb\u0000\nc")).toBe("a[RLO]b[NUL]\nc");
+  expect(spelled("<b> 😀")).toBe("<b> 😀");
 });

@@ -1,6 +1,7 @@
 /**
  * Makes characters visible that would show nothing, or would reorder or disguise what surrounds
- * them: control characters, bidirectional controls, zero-width characters, lone surrogates.
+ * them: control characters, bidirectional controls, zero-width characters, fillers, tags, lone
+ * surrogates. Joiners and variation selectors stay where a script or an emoji needs them.
  */
 
 const names: Readonly<Record<number, string>> = {
@@ -38,7 +39,16 @@ const names: Readonly<Record<number, string>> = {
   31: "US",
   127: "DEL",
   173: "SHY",
+  847: "CGJ",
+  1564: "ALM",
+  4447: "HCF",
+  4448: "HJF",
+  6068: "KIVAQ",
+  6069: "KIVAA",
+  6158: "MVS",
   8203: "ZWSP",
+  8204: "ZWNJ",
+  8205: "ZWJ",
   8206: "LRM",
   8207: "RLM",
   8232: "LSEP",
@@ -49,11 +59,26 @@ const names: Readonly<Record<number, string>> = {
   8237: "LRO",
   8238: "RLO",
   8288: "WJ",
+  8289: "FA",
+  8290: "IT",
+  8291: "IS",
+  8292: "IP",
   8294: "LRI",
   8295: "RLI",
   8296: "FSI",
   8297: "PDI",
+  8298: "ISS",
+  8299: "ASS",
+  8300: "IAFS",
+  8301: "AAFS",
+  8302: "NADS",
+  8303: "NODS",
+  12644: "HF",
   65279: "BOM",
+  65440: "HHF",
+  65529: "IAA",
+  65530: "IAS",
+  65531: "IAT",
 };
 
 /** The glyph text of a code unit that needs one. */
@@ -61,7 +86,45 @@ export function glyphOf(code: number): string | undefined {
   const name = names[code];
   if (name !== undefined) return name;
   const control = code < 0x20 || (code >= 0x7f && code <= 0x9f);
-  return control ? `U+${code.toString(16).toUpperCase().padStart(4, "0")}` : undefined;
+  return control || isTag(code) || selects(code) ? numbered(code) : undefined;
+}
+
+function numbered(code: number): string {
+  return `U+${code.toString(16).toUpperCase().padStart(4, "0")}`;
+}
+
+/** A letter that shows nothing and can carry a whole hidden text. */
+function isTag(point: number): boolean {
+  return point >= 0xe0000 && point <= 0xe0fff && !isSupplement(point);
+}
+
+/** A variation selector: it chooses how the character before it looks. */
+function selects(point: number): boolean {
+  const mongolian = point >= 0x180b && point <= 0x180f && point !== 0x180e;
+  return mongolian || (point >= 0xfe00 && point <= 0xfe0f) || isSupplement(point);
+}
+
+function isSupplement(point: number): boolean {
+  return point >= 0xe0100 && point <= 0xe01ef;
+}
+
+/** Whether a joiner or a variation selector stands where a script or an emoji needs it. */
+function serves(text: string, index: number, point: number): boolean {
+  const before = pointBefore(text, index);
+  const keycap = text.charCodeAt(index + 1) === 0x20e3;
+  if (selects(point)) return keycap || (before >= 0xa9 && seen(before) && !selects(before));
+  const joins = point === 0x200c || point === 0x200d;
+  return joins && [before, text.codePointAt(index + 1) ?? 0].every((at) => at >= 0x300 && seen(at));
+}
+
+/** 0 at the beginning. */
+function pointBefore(text: string, index: number): number {
+  const unit = text.charCodeAt(index - 1) || 0;
+  return unit >= 0xdc00 && unit <= 0xdfff ? (text.codePointAt(index - 2) ?? unit) : unit;
+}
+
+function seen(point: number): boolean {
+  return !isTag(point) && !isSupplement(point) && !(point >= 0x2000 && point <= 0x200f);
 }
 
 /** One character of a text: how many units it has, how many columns it takes, its glyph if any. */
@@ -74,7 +137,8 @@ export interface Cell {
 const plain: Cell = { units: 1, columns: 1, glyph: undefined };
 /** Of combining marks, joiners and variation selectors, which sit on the character before. */
 const mark: Cell = { units: 1, columns: 0, glyph: undefined };
-const markPattern = /^[\p{Mn}\p{Me}\u200c\u200d]$/u;
+const widerMark: Cell = { units: 2, columns: 0, glyph: undefined };
+const markPattern = /^[\p{Mn}\p{Me}]$/u;
 
 function wide(point: number): boolean {
   return (
@@ -92,14 +156,18 @@ function wide(point: number): boolean {
 export function cellAt(text: string, index: number): Cell {
   const code = text.charCodeAt(index);
   if (code >= 0x20 && code < 0x7f) return plain;
-  const glyph = glyphOf(code);
-  // A glyph box has a padding and a margin of about one column.
-  if (glyph !== undefined) return { units: 1, columns: glyph.length + 1, glyph };
-  if (code < 0x300) return plain;
+  if (code >= 0xa0 && code < 0x300 && code !== 0xad) return plain;
   const point = text.codePointAt(index) ?? code;
+  const units = point > 0xffff ? 2 : 1;
+  const glyph = glyphOf(point);
+  // A glyph box has a padding and a margin of about one column.
+  if (glyph !== undefined) {
+    if (serves(text, index, point)) return units === 1 ? mark : widerMark;
+    return { units, columns: glyph.length + 1, glyph };
+  }
   if (point > 0xffff) return { units: 2, columns: wide(point) ? 2 : 1, glyph: undefined };
   if (code >= 0xd800 && code <= 0xdfff) {
-    const lone = `U+${code.toString(16).toUpperCase()}`;
+    const lone = numbered(code);
     return { units: 1, columns: lone.length + 1, glyph: lone };
   }
   if (markPattern.test(text.charAt(index))) return mark;
@@ -116,7 +184,8 @@ export interface Piece {
   readonly units: number;
 }
 
-const needsGlyph = /[\p{Cc}\p{Cs}\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u2069\ufeff]/u;
+/** What may need one: whether it does is then asked of each character. */
+const needsGlyph = /[\p{Cc}\p{Cs}\p{DI}\u2028\u2029\ufff9-\ufffb]/u;
 
 /** Cuts a text into runs to show as they are and characters to show as glyphs. */
 export function pieces(text: string, from = 0, to = text.length): Piece[] {
@@ -139,6 +208,19 @@ export function pieces(text: string, from = 0, to = text.length): Piece[] {
   }
   flush(to);
   return result;
+}
+
+/**
+ * The same for where no boxes can be drawn, such as tooltips and the names of windows: the names stand
+ * in brackets. Line breaks and tabs are left, as they do no harm there.
+ */
+export function spelled(text: string): string {
+  if (!needsGlyph.test(text)) return text;
+  return pieces(text)
+    .map(({ text: shown, glyph }) =>
+      !glyph ? shown : shown === "LF" ? "\n" : shown === "TAB" ? "\t" : `[${shown}]`,
+    )
+    .join("");
 }
 
 /** How many columns of a monospaced font the text takes. */

@@ -11,6 +11,7 @@ import {
 import { Kbd } from "./controls.tsx";
 import { Icon, type IconName } from "./icons.tsx";
 import { useFloating } from "./useFloating.ts";
+import { Visible } from "./visible.tsx";
 
 const popup =
   "fixed inset-auto m-0 max-h-[calc(100dvh-24px)] overflow-y-auto overscroll-contain rounded-3 bg-raised t-12 text-ink shadow-pop outline-none fade-in";
@@ -203,7 +204,9 @@ function Entry({ item, onSelect }: { item: MenuItem; onSelect: () => void }) {
       className="flex h-10 w-full cursor-default items-center gap-2 rounded-2 px-2 text-left outline-none focus:bg-hover focus-visible:inset-ring-1 focus-visible:inset-ring-focus wide:h-7"
     >
       {item.icon && <Icon name={item.icon} className="text-ink-3" />}
-      <span className="cut">{item.label}</span>
+      <span className="cut">
+        <Visible text={item.label} />
+      </span>
       <span className="ml-auto flex items-center gap-2 pl-3 text-ink-3">
         {item.hint}
         {item.checked && <Icon name="check" className="text-accent" />}

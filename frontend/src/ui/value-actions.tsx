@@ -2,6 +2,7 @@ import { createContext, useContext } from "react";
 import { type Field, typed, type Value, type ValueAction } from "#/lib/search.ts";
 import { Icon } from "./icons.tsx";
 import { Menu, type MenuItem } from "./popover.tsx";
+import { Visible } from "./visible.tsx";
 
 export type OnValueAction = (field: Field, value: Value, action: ValueAction) => void;
 
@@ -106,7 +107,11 @@ export function ValueActions({
       <Menu
         label={`${field} ${text}`}
         align="end"
-        heading={<span className="mono-11 wrap-anywhere">{`${field}: ${text}`}</span>}
+        heading={
+          <span className="mono-11 wrap-anywhere">
+            <Visible text={`${field}: ${text}`} />
+          </span>
+        }
         items={items}
         trigger={{
           className: button,

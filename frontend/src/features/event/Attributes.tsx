@@ -46,7 +46,9 @@ function Pair({
   const actionable = field !== undefined && value !== undefined && onAction !== undefined;
   return (
     <>
-      <dt className={term}>{name}</dt>
+      <dt className={term}>
+        <Visible text={name} />
+      </dt>
       <dd className={`${description} ${actionable ? "max-wide:pr-11" : ""}`}>
         {value === undefined && !unset && <span className="text-ink-3">absent</span>}
         {value !== undefined && <AttributeText text={value} />}

@@ -5,9 +5,11 @@ import { JsonFault, layoutJson, readJson } from "#/lib/json.ts";
 import type { JsonLayout } from "#/lib/json-layout.ts";
 import { type Payload, payloadOf } from "#/lib/payload.ts";
 import { type PayloadView, readView } from "#/lib/search.ts";
+import { spelled } from "#/lib/visible.ts";
 import { Note, Segments, Skeleton } from "#/ui/controls.tsx";
 import { useUrl } from "#/ui/url.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
+import { Visible } from "#/ui/visible.tsx";
 import { CodeView } from "./CodeView.tsx";
 import { type Tab, TabList } from "./Tabs.tsx";
 import { TreeView } from "./TreeView.tsx";
@@ -99,8 +101,8 @@ function SomeData({ detail, wide, onAction }: DataProps) {
     <>
       <div className="flex min-h-9 items-center gap-3 border-b border-line px-4">
         <TabList label="Data" tabs={tabs} value={view} onChange={setView} panel="event-data" />
-        <span className="min-w-0 flex-1 cut text-right mono-11 text-ink-3" title={formText(detail)}>
-          {formText(detail)}
+        <span className="min-w-0 flex-1 cut text-right mono-11 text-ink-3" title={spelled(formText(detail))}>
+          <Visible text={formText(detail)} />
         </span>
         {view === "raw" && text !== undefined && (
           <Segments

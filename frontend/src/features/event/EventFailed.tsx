@@ -2,6 +2,7 @@ import { ApiError } from "#/lib/http.ts";
 import type { OpenEvent } from "#/lib/search.ts";
 import { Button, Note } from "#/ui/controls.tsx";
 import { Slow } from "#/ui/slow.tsx";
+import { Visible } from "#/ui/visible.tsx";
 import type { EventRead } from "./query.ts";
 
 /** In the place of an event that was not read: why, and what can be done. */
@@ -31,7 +32,11 @@ export function EventFailed({ open, read }: { open: OpenEvent; read: EventRead }
       >
         {missing ? "It may be older than the retention, or the address is not whole." : error.message}
         {api?.transient && " It is asked again every few seconds."}
-        {missing && <span className="mt-1 block mono-11 text-ink-2 wrap-anywhere">{open.name}</span>}
+        {missing && (
+          <span className="mt-1 block mono-11 text-ink-2 wrap-anywhere">
+            <Visible text={open.name} />
+          </span>
+        )}
       </Note>
     </div>
   );

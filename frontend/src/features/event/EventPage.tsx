@@ -14,6 +14,7 @@ import {
   readSearch,
   writeSearch,
 } from "#/lib/search.ts";
+import { spelled } from "#/lib/visible.ts";
 import { useFacetNames } from "#/ui/access.tsx";
 import { Button, buttonClass, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
@@ -45,7 +46,7 @@ export function EventPage({ open }: { open: OpenEvent }) {
   const zoneParam = params.zone;
   const event = detail?.event;
   useEffect(() => {
-    document.title = `${event?.type ?? "Event"} · Oriel`;
+    document.title = `${spelled(event?.type ?? "Event")} · Oriel`;
   }, [event]);
   const toExplorer = (params: Params) => router.history.push(underBase(`/explore${formatQuery(params)}`));
   const window = event && windowAround(event.occurredAt);

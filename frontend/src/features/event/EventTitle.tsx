@@ -1,5 +1,5 @@
 import { Fragment, type RefObject, useLayoutEffect, useRef, useState } from "react";
-import { titleLines } from "#/lib/visible.ts";
+import { spelled, titleLines } from "#/lib/visible.ts";
 import { monoWidth } from "#/ui/mono.ts";
 import { Visible } from "#/ui/visible.tsx";
 
@@ -11,8 +11,8 @@ export function EventTitle({ as: Heading, text, size }: { as: "h1" | "h2"; text:
   return (
     <Heading
       ref={box}
-      title={text}
-      aria-label={text}
+      title={spelled(text)}
+      aria-label={spelled(text)}
       className={`min-w-0 flex-1 overflow-hidden font-mono font-semibold ${font}`}
     >
       {titleLines(text, columns).map((line, index) => (

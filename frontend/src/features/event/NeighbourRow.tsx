@@ -3,7 +3,7 @@ import { eventPath, shortName } from "#/lib/event-name.ts";
 import { formatQuery, type OpenEvent, type Surrounding } from "#/lib/search.ts";
 import { summarise } from "#/lib/summary.ts";
 import { dateAndTime, lag, shortDay, timeOfDay } from "#/lib/time.ts";
-import { elideMiddle } from "#/lib/visible.ts";
+import { elideMiddle, spelled } from "#/lib/visible.ts";
 import { useNarrow } from "#/ui/narrow.ts";
 import { SeverityMark } from "#/ui/severity.tsx";
 import { Visible } from "#/ui/visible.tsx";
@@ -42,7 +42,7 @@ export function NeighbourRow({
         {event.severity && <SeverityMark level={event.severity} />}
         {event.severity && <span className="sr-only">{event.severity}</span>}
       </span>
-      <span className="min-w-0 cut" title={event.type}>
+      <span className="min-w-0 cut" title={spelled(event.type)}>
         <Visible text={elideMiddle(event.type, columns)} />
       </span>
       {wide && <Apart event={event} by={by} />}

@@ -47,7 +47,7 @@ export function Operations({ detail }: { detail: EventDetail }) {
             <span className="min-w-0 wrap-anywhere">
               {step.what}
               <span className="block text-ink-3">
-                {step.by}, {dateAndTime(step.time, zone)}
+                <Visible text={step.by} />, {dateAndTime(step.time, zone)}
               </span>
             </span>
           </li>
@@ -92,7 +92,9 @@ function done(entry: AuditEntry): Step {
     tone,
     what: (
       <a className="text-ink hover:underline" href={auditPath(entry.target)}>
-        <span className="mono-12">{entry.action}</span>{" "}
+        <span className="mono-12">
+          <Visible text={entry.action} />
+        </span>{" "}
         {entry.outcome === "unknown" ? "without a known end" : entry.outcome}
         {entry.reason !== "" && (
           <>

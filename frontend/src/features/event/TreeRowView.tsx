@@ -5,6 +5,7 @@ import { deepestIndent, sourceOf, type TreeRow, treeIndent } from "#/lib/json-tr
 import { Icon } from "#/ui/icons.tsx";
 import { Menu, type MenuItem } from "#/ui/popover.tsx";
 import { type OnValueAction, useFieldItems, ValueActions } from "#/ui/value-actions.tsx";
+import { Visible } from "#/ui/visible.tsx";
 import { Piece } from "./Piece.tsx";
 import { leafOf } from "./tree-keys.ts";
 import type { TreeState } from "./tree-state.ts";
@@ -197,7 +198,9 @@ function RowActions({
         align="end"
         heading={
           <span className="wrap-anywhere">
-            <span className="mono-11">{path}</span>
+            <span className="mono-11">
+              <Visible text={path} />
+            </span>
             {why && <span className="mt-1 block t-11">{why}</span>}
           </span>
         }

@@ -2,7 +2,7 @@ import { memo, type ReactNode } from "react";
 import type { Event } from "#/api/oriel.gen.ts";
 import type { Column, Field } from "#/lib/search.ts";
 import { dateAndTime, timeOfDay } from "#/lib/time.ts";
-import { elideMiddle } from "#/lib/visible.ts";
+import { elideMiddle, spelled } from "#/lib/visible.ts";
 import { Icon } from "#/ui/icons.tsx";
 import { Severity } from "#/ui/severity.tsx";
 import { type OnValueAction, ValueActions } from "#/ui/value-actions.tsx";
@@ -104,7 +104,7 @@ function Cell(props: RowProps & { field: Field; column: number }) {
       role="gridcell"
       id={cellId(props.id, field, column)}
       data-field={field}
-      title={title}
+      title={title && spelled(title)}
       className={`relative overflow-hidden wide:h-full ${field === "summary" ? "flex items-center gap-1.5" : "wide:content-center"} ${active === field ? "rounded-1 bg-active outline-2 -outline-offset-2 outline-focus" : ""} ${field === "type" ? "max-wide:text-right" : ""} ${look}`}
     >
       {children}

@@ -14,6 +14,7 @@ import {
   type Search,
   writeSearch,
 } from "#/lib/search.ts";
+import { spelled } from "#/lib/visible.ts";
 import { useFacetNames } from "#/ui/access.tsx";
 import { buttonClass } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
@@ -251,7 +252,7 @@ export function Explorer({
   // Nothing stands below the row of the time window.
   const bare = narrow && search.filters.length === 0 && Object.keys(search.unknown).length === 0;
   useEffect(() => {
-    document.title = search.query === "" ? "Explore · Oriel" : `${search.query} · Oriel`;
+    document.title = search.query === "" ? "Explore · Oriel" : `${spelled(search.query)} · Oriel`;
   }, [search.query]);
   const fault = queryFault(run.error);
   const faultId = useId();

@@ -11,6 +11,7 @@ import {
   usualFacets,
 } from "#/lib/search.ts";
 import { dateAndTime } from "#/lib/time.ts";
+import { spelled } from "#/lib/visible.ts";
 import { Button, buttonClass } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { Icon } from "#/ui/icons.tsx";
@@ -78,7 +79,7 @@ export function FilterChips({
             key={name}
             name={name}
             look="error"
-            title={`“${name}” is not a filter here and is ignored. Accepted: ${[...fields, ...facets].join(", ")}, ext.<name>, data.<path>, each also as “${fields[0]}!”, and q.`}
+            title={`“${spelled(name)}” is not a filter here and is ignored. Accepted: ${[...fields, ...facets].join(", ")}, ext.<name>, data.<path>, each also as “${fields[0]}!”, and q.`}
             onRemove={() =>
               onUnknown(Object.fromEntries(Object.entries(unknown).filter(([key]) => key !== name)))
             }
@@ -150,7 +151,9 @@ function ArrivalChip({
       onRemove={() => onArrival({ arrivedFrom: undefined, arrivedUntil: undefined })}
     >
       <span className="text-ink-2">stored</span>
-      <span className="max-w-80 cut mono-12">{words.join(" ")}</span>
+      <span className="max-w-80 cut mono-12">
+        <Visible text={words.join(" ")} />
+      </span>
     </NoteChip>
   );
 }

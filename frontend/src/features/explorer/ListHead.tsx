@@ -1,6 +1,7 @@
 import { type DragEvent, type PointerEvent, type Ref, useRef, useState } from "react";
 import type { Column, Field } from "#/lib/search.ts";
 import { offsetLabel } from "#/lib/time.ts";
+import { spelled } from "#/lib/visible.ts";
 import { Icon } from "#/ui/icons.tsx";
 import { Menu, type MenuItem } from "#/ui/popover.tsx";
 import { Visible } from "#/ui/visible.tsx";
@@ -110,8 +111,8 @@ export function ListHead({
 }
 
 function titleOf(field: Field, zone: string, known: boolean): string {
-  if (!known) return `There is no field ${field}`;
-  return field === "time" ? `Newest first, in ${zone}` : field;
+  if (!known) return `There is no field ${spelled(field)}`;
+  return field === "time" ? `Newest first, in ${zone}` : spelled(field);
 }
 
 function menuOf(columns: readonly Column[], index: number, actions: ColumnActions): MenuItem[][] {

@@ -4,6 +4,7 @@ import { rangeText } from "#/lib/time.ts";
 import { Blank } from "#/ui/blank.tsx";
 import { Button, Note, Skeleton } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
+import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { useRetry } from "./StatusStrip.tsx";
 import type { Found, Run } from "./useRun.ts";
@@ -86,7 +87,10 @@ export function EmptyResults({
             {words && (
               <>
                 {" "}
-                with the query <span className="mono-12 text-ink wrap-anywhere">{search.query}</span>
+                with the query{" "}
+                <span className="mono-12 text-ink wrap-anywhere">
+                  <Visible text={search.query} />
+                </span>
               </>
             )}
             {filtered &&

@@ -1,6 +1,7 @@
 import { type KeyboardEvent, type Ref, useEffect, useId, useImperativeHandle, useRef, useState } from "react";
 import type { ApiError } from "#/lib/http.ts";
 import { readHistory, remember } from "#/lib/query-history.ts";
+import { spelled } from "#/lib/visible.ts";
 import { useCaller } from "#/ui/access.tsx";
 import { Badge, Kbd } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
@@ -166,6 +167,11 @@ export function QueryBar({
           <span role="status" className="flex-none t-11 text-ink-3 max-wide:hidden">
             {past.at + 1} of {past.queries.length}
           </span>
+        )}
+        {spelled(text) !== text && (
+          <Badge look="warning" title={`The query has characters that cannot be seen: ${spelled(text)}`}>
+            hidden characters
+          </Badge>
         )}
         {edited ? (
           <>

@@ -1,7 +1,9 @@
 import type { ReactNode } from "react";
 import type { Pipeline, PipelinePartition } from "#/api/oriel.gen.ts";
 import { dateAndTime, lag as lagText } from "#/lib/time.ts";
+import { spelled } from "#/lib/visible.ts";
 import { Icon } from "#/ui/icons.tsx";
+import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { numberText } from "./numbers.ts";
 import { Panel, Shown } from "./Panel.tsx";
@@ -104,8 +106,8 @@ function Row({
     <li className="flex min-h-10 items-center gap-2 px-4 wide:min-h-7">
       <Icon name={ok ? "check" : "alert"} className={ok ? "text-accent" : "text-error"} />
       <span className="flex-none">{name}</span>
-      <span className="min-w-0 flex-1 cut text-ink-3" title={about}>
-        {about}
+      <span className="min-w-0 flex-1 cut text-ink-3" title={spelled(about)}>
+        <Visible text={about} />
       </span>
       <span className="flex-none tabular-nums">{children}</span>
     </li>

@@ -1,4 +1,5 @@
 import type { FacetList, Histogram } from "#/api/oriel.gen.ts";
+import { columnsOf, spelled } from "#/lib/visible.ts";
 import { SeverityMark } from "#/ui/severity.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { numberText, shareText, sparkOf } from "./numbers.ts";
@@ -55,7 +56,7 @@ export function Ranking({
                     <Proof
                       window={window}
                       filters={{ [field]: [value] }}
-                      title={value}
+                      title={spelled(value)}
                       label={value}
                       className="flex mono-12 hover:underline"
                     >
@@ -91,18 +92,22 @@ export function Ranking({
   );
 }
 
-/** Of what is too long for its place the end stays, which tells it from others. */
+/** Columns of the end, which stays where a text is too long for its place, and tells it from others. */
 const kept = 9;
 
 function Ends({ text }: { text: string }) {
   const characters = [...text];
+  const end = (length: number) => characters.slice(-length).join("");
+  let length = kept;
+  // Names of what cannot be seen are wide.
+  while (length > 1 && columnsOf(end(length)) > kept) length--;
   return (
     <>
       <span className="min-w-0 cut">
-        <Visible text={characters.slice(0, -kept).join("")} />
+        <Visible text={characters.slice(0, -length).join("")} />
       </span>
       <span className="flex-none whitespace-pre">
-        <Visible text={characters.slice(-kept).join("")} />
+        <Visible text={end(length)} />
       </span>
     </>
   );
@@ -117,7 +122,7 @@ function Spark({ counts }: { counts: readonly number[] | undefined }) {
         <span
           // biome-ignore lint/suspicious/noArrayIndexKey: a bar is told by its place
           key={index}
-          className="flex-1 bg-(--color-info-fill)"
+          className="flex-1 bg-(--color-info-fill) forced-color-adjust-none"
           style={{ height: `${(count / most) * 100}%` }}
         />
       ))}

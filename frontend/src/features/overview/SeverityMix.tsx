@@ -23,7 +23,7 @@ export function SeverityMix({ facets }: { facets: Box<FacetList> }) {
               {mix.map(({ level, count }) => (
                 <span
                   key={level ?? ""}
-                  className="min-w-0.5"
+                  className="min-w-0.5 forced-color-adjust-none"
                   style={{ flexGrow: count, flexBasis: 0, background: fillOf(level) }}
                 />
               ))}

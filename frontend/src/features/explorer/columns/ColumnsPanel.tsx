@@ -1,6 +1,7 @@
 import { useId, useRef, useState } from "react";
 import { listFields } from "#/api/oriel.gen.ts";
 import { type Density, densities, type Field, listParams, type Search } from "#/lib/search.ts";
+import { spelled } from "#/lib/visible.ts";
 import { Button, Segments } from "#/ui/controls.tsx";
 import { inputClass } from "#/ui/field.tsx";
 import { Visible } from "#/ui/visible.tsx";
@@ -54,7 +55,10 @@ export function ColumnsPanel({
           const act = (name: string) => ({ "data-column": field, "data-act": name });
           return (
             <li key={field} className="flex h-11 items-center gap-1 pr-1 pl-2 hover:bg-hover wide:h-7">
-              <span className={`min-w-0 flex-1 cut ${title === field ? "mono-12" : ""}`} title={field}>
+              <span
+                className={`min-w-0 flex-1 cut ${title === field ? "mono-12" : ""}`}
+                title={spelled(field)}
+              >
                 <Visible text={title} />
               </span>
               {!narrow && (

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useRef, useState } from "react";
 import type { Field, Value } from "#/lib/search.ts";
 import { isSeverity } from "#/lib/severity.ts";
-import { elideMiddle } from "#/lib/visible.ts";
+import { elideMiddle, spelled } from "#/lib/visible.ts";
 import { useKeysSwitch } from "#/ui/keys.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import type { MenuItem } from "#/ui/popover.tsx";
@@ -161,7 +161,7 @@ function ValueText({ field, value, columns }: { field: Field; value: Value; colu
     );
   }
   return (
-    <span className="cut mono-11" title={text}>
+    <span className="cut mono-11" title={spelled(text)}>
       <Visible text={elideMiddle(text, Math.max(columns, 8))} />
     </span>
   );

@@ -1,6 +1,8 @@
 import { type ReactNode, useId } from "react";
 import type { Field } from "#/lib/search.ts";
+import { spelled } from "#/lib/visible.ts";
 import { Icon } from "#/ui/icons.tsx";
+import { Visible } from "#/ui/visible.tsx";
 
 const small =
   "grid size-10 flex-none place-items-center rounded-1 text-ink-3 hover:bg-active hover:text-ink wide:size-5 wide:focus-visible:opacity-100 wide:group-hover/field:opacity-100";
@@ -42,11 +44,13 @@ export function GroupFrame({
           aria-expanded={open}
           aria-controls={open ? body : undefined}
           className="flex h-full min-w-0 cursor-default items-center gap-1 t-12 font-medium text-ink max-wide:min-w-10"
-          title={field}
+          title={spelled(field)}
           onClick={() => onOpen(!open)}
         >
           <Icon name={open ? "down" : "right"} small className="text-ink-3" />
-          <span className="cut">{field}</span>
+          <span className="cut">
+            <Visible text={field} />
+          </span>
           {!open && picks > 0 && (
             <span className="rounded-full bg-accent-tint px-1.5 t-11 text-accent">{picks}</span>
           )}

@@ -1,5 +1,6 @@
 import { listFields } from "#/api/oriel.gen.ts";
 import { type Field, listParams } from "#/lib/search.ts";
+import { spelled } from "#/lib/visible.ts";
 import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { BoxFailed } from "../BoxFailed.tsx";
@@ -66,7 +67,7 @@ export function OtherFields({
                   <button
                     type="button"
                     className="cut h-full min-w-0 flex-1 cursor-default text-left mono-11 text-ink-2 hover:text-ink"
-                    title={`Statistics of ${field}`}
+                    title={`Statistics of ${spelled(field)}`}
                     onClick={() => onStatistics(field)}
                   >
                     <Visible text={field} />

@@ -1,6 +1,7 @@
 import type { Histogram } from "#/api/oriel.gen.ts";
 import type { Field, Search } from "#/lib/search.ts";
 import { isSeverity } from "#/lib/severity.ts";
+import { spelled } from "#/lib/visible.ts";
 import { Button, buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Menu } from "#/ui/popover.tsx";
@@ -49,11 +50,13 @@ export function Legend({ box, search, fields, shown, onShown, onSplit, onAction 
           ]}
           trigger={{
             className: `${buttonClass("ghost", "small")} t-11`,
-            title: `The bars are ${split === undefined ? "not split" : `split by ${split}`}`,
+            title: `The bars are ${split === undefined ? "not split" : `split by ${spelled(split)}`}`,
             children: (
               <>
                 <span className="group-data-open:hidden dock:group-data-open:inline">
-                  {split === "severity" ? "Split" : split === undefined ? "Not split" : `by ${split}`}
+                  <Visible
+                    text={split === "severity" ? "Split" : split === undefined ? "Not split" : `by ${split}`}
+                  />
                 </span>
                 <Icon name="down" small />
               </>
@@ -100,7 +103,10 @@ function Entry({
   const look = "flex flex-none items-center gap-1 rounded-1 px-1 t-11 whitespace-nowrap text-ink-2";
   if (value === undefined || field === undefined) {
     return (
-      <span className={look} title={`${label}: ${total.toLocaleString("en")}. Not one value, so no filter.`}>
+      <span
+        className={look}
+        title={`${spelled(label)}: ${total.toLocaleString("en")}. Not one value, so no filter.`}
+      >
         {inside}
       </span>
     );
@@ -110,11 +116,11 @@ function Entry({
     <button
       type="button"
       className={`${look} h-5 hover:bg-hover hover:text-ink`}
-      title={`${label}: ${total.toLocaleString("en")}. ${does}`}
+      title={`${spelled(label)}: ${total.toLocaleString("en")}. ${spelled(does)}`}
       onClick={() => onAction(field, value, "include")}
     >
       {inside}
-      <span className="sr-only"> events. {does}</span>
+      <span className="sr-only"> events. {spelled(does)}</span>
     </button>
   );
 }

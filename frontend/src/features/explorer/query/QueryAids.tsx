@@ -163,7 +163,7 @@ export function QueryAids({
                 >
                   <OptionText option={option} />
                   <span className="ml-auto flex flex-none items-center gap-2 pl-3 text-ink-3">
-                    {option.detail}
+                    {option.detail && <Visible text={option.detail} />}
                     {index === hinted && (
                       <span className="max-wide:hidden">
                         <Kbd>Tab</Kbd>
