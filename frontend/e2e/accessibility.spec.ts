@@ -1,20 +1,8 @@
-import AxeBuilder from "@axe-core/playwright";
-import type { Page } from "@playwright/test";
+import { violations } from "./axe.ts";
 import { drawer, expect, openRow, rows, test, uniqueWord } from "./fixtures.ts";
 
 // Axe reads each page whole, many times in a test.
 test.describe.configure({ timeout: 180_000 });
-
-const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
-
-async function violations(page: Page): Promise<string[]> {
-  // Colours are measured once nothing moves.
-  await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
-  const { violations: found } = await new AxeBuilder({ page }).withTags(tags).analyze();
-  return found.flatMap(({ id, nodes }) =>
-    nodes.map((node) => `${id}: ${node.html} ${node.failureSummary ?? ""}`),
-  );
-}
 
 for (const theme of ["dark", "light"] as const) {
   test(`nothing is in the way of assistive technology in the tokens and their forms, ${theme}`, async ({

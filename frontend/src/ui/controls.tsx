@@ -82,6 +82,9 @@ export function Button({
   );
 }
 
+/** Of an earlier answer: paler, and still read with ease, so that words are not faded by opacity. */
+export const outdatedClass = "[&_*]:text-ink-3! [&_svg]:opacity-60";
+
 export function Kbd({ children }: { children: ReactNode }) {
   return (
     <kbd className="inline-block min-w-4.5 rounded-1 border border-line-2 bg-surface px-1 text-center font-sans text-[11px]/[14px] font-medium text-ink-2">

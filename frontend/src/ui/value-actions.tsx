@@ -92,7 +92,7 @@ export function ValueActions({
     ...more,
   ];
   return (
-    <span className="flex gap-0.5 select-none" data-value-actions>
+    <span className="flex gap-1 select-none" data-value-actions>
       <button type="button" className={`${button} max-wide:hidden`} {...named("include")}>
         <Icon name="plus" small />
       </button>

@@ -187,7 +187,7 @@ export function Extensions({
   const entries = Object.entries(extensions);
   if (entries.length === 0) return <p className="t-12 text-ink-3">None.</p>;
   return (
-    <Pairs>
+    <Pairs touch>
       {entries.map(([name, extension]) => (
         <Pair key={name} name={name} value={extension.value} field={`ext.${name}`} onAction={onAction}>
           <ExtensionType extension={extension} />

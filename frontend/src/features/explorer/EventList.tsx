@@ -109,7 +109,7 @@ function Grid(props: EventListProps) {
 
   const rendered = items.some((item) => item.index === rowOf[cursor]);
   const empty = found !== undefined && events.length === 0 && !run.outdated && !hasMore;
-  const stale = run.outdated && found ? "[&_[role=row]_*]:text-ink-3!" : "";
+  const stale = run.outdated && found ? "[&_[role=row]_*]:text-ink-3! [&_mark]:bg-transparent" : "";
   return (
     <div
       ref={scroller}

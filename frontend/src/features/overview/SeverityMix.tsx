@@ -5,6 +5,10 @@ import { Panel, Proof, Shown } from "./Panel.tsx";
 import type { Box } from "./useOverview.ts";
 import { fillOf } from "./Volume.tsx";
 
+/** A number is small, and what is pressed must not be. */
+const target =
+  "-mx-1.5 inline-flex h-6 min-w-6 items-center justify-center px-1.5 hover:underline max-wide:h-10 max-wide:min-w-10";
+
 export function SeverityMix({ facets }: { facets: Box<FacetList> }) {
   const counts = facets.data?.facets.find(({ field }) => field === "severity");
   const { window } = facets;
@@ -32,7 +36,7 @@ export function SeverityMix({ facets }: { facets: Box<FacetList> }) {
               {mix.map(({ level, count }) => (
                 <li key={level ?? ""} className="flex items-center gap-1.5">
                   {level ? <Severity level={level} /> : <span className="text-ink-2">none</span>}
-                  <Proof window={window} filters={onlySeverity(level)}>
+                  <Proof window={window} filters={onlySeverity(level)} className={target}>
                     <span className="tabular-nums">
                       {numberText(count, counts?.relation === "exact" ? "exact" : "sampled")}
                     </span>

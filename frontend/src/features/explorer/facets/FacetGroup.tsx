@@ -3,6 +3,7 @@ import { type FacetCounts, type FacetList, getFacets } from "#/api/oriel.gen.ts"
 import { type Field, listParams } from "#/lib/search.ts";
 import { isSeverity, severities } from "#/lib/severity.ts";
 import { shortTime } from "#/lib/time.ts";
+import { outdatedClass } from "#/ui/controls.tsx";
 import { SearchInput } from "#/ui/field.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { BoxFailed } from "../BoxFailed.tsx";
@@ -149,7 +150,7 @@ function Values({
   }
   if (!rows) return <WaitingValues count={few} />;
   return (
-    <div className={`max-h-84 overflow-y-auto ${box.outdated ? "opacity-60" : ""}`}>
+    <div className={`max-h-84 overflow-y-auto ${box.outdated ? outdatedClass : ""}`}>
       <FacetValues
         field={field}
         rows={rows}

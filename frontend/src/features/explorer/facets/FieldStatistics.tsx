@@ -2,7 +2,7 @@ import { type ReactNode, useContext, useId, useRef } from "react";
 import type { FieldList, FieldStatistics as Statistics } from "#/api/oriel.gen.ts";
 import type { Field } from "#/lib/search.ts";
 import { dateAndTime } from "#/lib/time.ts";
-import { Button } from "#/ui/controls.tsx";
+import { Button, outdatedClass } from "#/ui/controls.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import { useSheet } from "#/ui/sheet.tsx";
 import { FieldActionsContext } from "#/ui/value-actions.tsx";
@@ -144,7 +144,7 @@ function Body({
   const n = (count: number) => count.toLocaleString("en");
   const rows = rowsOfField(list, statistics, search);
   return (
-    <div className={outdated ? "opacity-60" : ""} aria-busy={outdated}>
+    <div className={outdated ? outdatedClass : ""} aria-busy={outdated}>
       <p className="px-3 pt-2 t-12 text-ink-2">
         {whole ? (
           <>Of all {n(list.sample)} events of the search.</>

@@ -5,7 +5,7 @@ import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
 
 const small =
-  "grid size-10 flex-none place-items-center rounded-1 text-ink-3 hover:bg-active hover:text-ink wide:size-5 wide:focus-visible:opacity-100 wide:group-hover/field:opacity-100";
+  "grid size-10 flex-none place-items-center rounded-1 text-ink-3 hover:bg-active hover:text-ink wide:size-6 wide:focus-visible:opacity-100 wide:group-hover/field:opacity-100";
 
 /** One field of the sidebar: its name opens and closes it. */
 export function GroupFrame({
@@ -86,14 +86,14 @@ export function GroupFrame({
 /** As high as the values will be. */
 export function WaitingValues({ count }: { count: number }) {
   return (
-    <ul role="status" aria-label="Counting" className="m-0 list-none p-0">
+    <div role="status" aria-label="Counting">
       {Array.from({ length: count }, (_, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are alike
-        <li key={index} className="flex h-11 items-center gap-2 px-3 wide:h-6">
+        <div key={index} className="flex h-11 items-center gap-2 px-3 wide:h-6">
           <span className="size-3.5 rounded-[3px] border border-line-2" />
           <span className="h-2 rounded-1 bg-active" style={{ width: `${70 - index * 9}%` }} />
-        </li>
+        </div>
       ))}
-    </ul>
+    </div>
   );
 }

@@ -1,6 +1,7 @@
 import { listFields } from "#/api/oriel.gen.ts";
 import { type Field, listParams } from "#/lib/search.ts";
 import { spelled } from "#/lib/visible.ts";
+import { outdatedClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { BoxFailed } from "../BoxFailed.tsx";
@@ -55,7 +56,7 @@ export function OtherFields({
         ) : !box.data ? (
           <WaitingValues count={5} />
         ) : (
-          <ul aria-label="Other fields" className={`m-0 list-none p-0 ${box.outdated ? "opacity-60" : ""}`}>
+          <ul aria-label="Other fields" className={`m-0 list-none p-0 ${box.outdated ? outdatedClass : ""}`}>
             {fields.map((statistics) => {
               const { field, present } = statistics;
               const pinned = prefs.pinned.includes(field);
@@ -77,7 +78,7 @@ export function OtherFields({
                     aria-pressed={pinned}
                     aria-label={`Keep ${field} on top`}
                     title="Show its values above"
-                    className="grid size-10 flex-none place-items-center text-ink-3 hover:text-ink wide:size-5 wide:opacity-0 wide:group-hover/field:opacity-100 wide:focus-visible:opacity-100"
+                    className="grid size-10 flex-none place-items-center text-ink-3 hover:text-ink wide:size-6 wide:opacity-0 wide:group-hover/field:opacity-100 wide:focus-visible:opacity-100"
                     onClick={() => prefs.setPinned(field, !pinned)}
                   >
                     <Icon name="pin" small className={pinned ? "text-accent" : ""} />

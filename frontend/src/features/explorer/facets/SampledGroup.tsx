@@ -1,5 +1,6 @@
 import type { Field } from "#/lib/search.ts";
 import { shortTime } from "#/lib/time.ts";
+import { outdatedClass } from "#/ui/controls.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { BoxFailed } from "../BoxFailed.tsx";
 import type { Sidebar } from "./FacetSidebar.tsx";
@@ -56,7 +57,7 @@ export function SampledGroup({ field, sidebar }: { field: Field; sidebar: Sideba
       ) : !statistics ? (
         <WaitingValues count={3} />
       ) : (
-        <div className={box.outdated ? "opacity-60" : ""}>
+        <div className={box.outdated ? outdatedClass : ""}>
           <FacetValues
             field={field}
             rows={rows}

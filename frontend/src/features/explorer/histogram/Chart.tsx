@@ -1,6 +1,7 @@
 import { useRef } from "react";
 import type { Histogram as Counts } from "#/api/oriel.gen.ts";
 import { timeOfDay } from "#/lib/time.ts";
+import { outdatedClass } from "#/ui/controls.tsx";
 import { useKeys } from "#/ui/keys.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import {
@@ -62,7 +63,7 @@ export function Chart({
   const said = range ?? (at === undefined ? undefined : { first: at, last: at });
   const now = at ?? range?.last ?? buckets.length - 1;
   return (
-    <div className={`relative px-4 pt-3.25 wide:px-3 ${outdated ? "opacity-60" : ""}`} aria-busy={outdated}>
+    <div className={`relative px-4 pt-3.25 wide:px-3 ${outdated ? outdatedClass : ""}`} aria-busy={outdated}>
       <div className="pointer-events-none absolute inset-x-4 -top-0.75 flex justify-between gap-2 t-11 text-ink-3 wide:inset-x-3">
         <span>{most.toLocaleString("en")}</span>
         {partly && <Partly counts={counts} />}
