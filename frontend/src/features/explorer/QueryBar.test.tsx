@@ -26,9 +26,11 @@ afterEach(() => {
   localStorage.clear();
 });
 
-function fault(...places: readonly { position: number; length: number; suggestions?: string }[]): ApiError {
+function fault(
+  ...places: readonly { position: number; length: number; suggestions?: string; replacement?: string }[]
+): ApiError {
   const details = places.map(
-    ({ position, length, suggestions }): ErrorDetail => ({
+    ({ position, length, suggestions, replacement }): ErrorDetail => ({
       reason: "INVALID_QUERY",
       domain: "oriel",
       message: `Character ${position} is no word.`,
@@ -37,6 +39,7 @@ function fault(...places: readonly { position: number; length: number; suggestio
         position: String(position),
         length: String(length),
         ...(suggestions && { suggestions }),
+        ...(replacement && { replacement }),
       },
     }),
   );
@@ -116,6 +119,11 @@ test("the place of a mistake is underlined, counted in characters", async () => 
 });
 
 test("the field that was meant is put in its place, and is not run by itself", async () => {
+  answer = {
+    from: 0,
+    until: 4,
+    suggestions: [{ kind: "path", text: "data.tyep", insert: "data.tyep:" }],
+  };
   const { input, onApply } = show(
     "door tyep:x",
     fault({ position: 6, length: 4, suggestions: "type, data.tyep" }),
@@ -127,6 +135,46 @@ test("the field that was meant is put in its place, and is not run by itself", a
   expect(screen.getByRole("option", { selected: true }).textContent).toContain("instead of tyep");
   press(input, "Enter");
   expect(input.value).toBe("door type:x");
+  expect(onApply).not.toHaveBeenCalled();
+});
+
+test("what must have been meant is written and run by Enter, or by a press", async () => {
+  const faulty = fault({ position: 3, length: 9, replacement: "data.n>5" });
+  const { input, onApply } = show("😀 data.n:>5 x", faulty);
+  input.focus();
+  fireEvent.click(await screen.findByRole("button", { name: /Fix it/ }));
+  expect(onApply).toHaveBeenLastCalledWith("😀 data.n>5 x");
+  cleanup();
+  const again = show("😀 data.n:>5 x", faulty);
+  again.input.focus();
+  await screen.findByRole("button", { name: /Fix it/ });
+  press(again.input, "Enter");
+  expect(again.onApply).toHaveBeenLastCalledWith("😀 data.n>5 x");
+});
+
+test("of names that are no field the one that the events have is meant", async () => {
+  answer = {
+    from: 0,
+    until: 5,
+    suggestions: [
+      { kind: "path", text: "data.total", insert: "data.total:" },
+      { kind: "path", text: "data.subtotal", insert: "data.subtotal:" },
+      { kind: "word", text: "total", insert: "total" },
+    ],
+  };
+  const faulty = fault({ position: 1, length: 5, suggestions: "data.total, ext.total" });
+  const { input, onApply } = show("total > 100", faulty);
+  input.focus();
+  fireEvent.click(await screen.findByRole("button", { name: /Fix it/ }));
+  expect(onApply).toHaveBeenLastCalledWith("data.total > 100");
+});
+
+test("two mistakes, of which one is not to be mended, are not run", async () => {
+  const faulty = fault({ position: 1, length: 2, replacement: "AND" }, { position: 4, length: 1 });
+  const { input, onApply } = show("&& (b", faulty);
+  input.focus();
+  fireEvent.click(await screen.findByRole("button", { name: /Fix it/ }));
+  expect(input.value).toBe("AND (b");
   expect(onApply).not.toHaveBeenCalled();
 });
 

@@ -73,6 +73,13 @@ export function QueryBar({
       place(joined, joined.length);
     },
   }));
+  const run = (whole: string) => {
+    const query = whole.trim();
+    setOpened(false);
+    past.ran(query);
+    onApply(query);
+    setTyped({ text: query, caret: query.length });
+  };
   const edited = text !== applied;
   const shownFault = edited ? undefined : fault;
   const goBack = (event: KeyboardEvent): boolean => {
@@ -101,11 +108,7 @@ export function QueryBar({
       className="relative w-full min-w-0 flex-none wide:w-auto wide:flex-1"
       onSubmit={(event) => {
         event.preventDefault();
-        const query = text.trim();
-        setOpened(false);
-        past.ran(query);
-        onApply(query);
-        setTyped({ text: query, caret: query.length });
+        run(text);
       }}
     >
       <div
@@ -127,6 +130,7 @@ export function QueryBar({
             facets={facets}
             history={past.queries}
             onText={place}
+            onRun={run}
           />
           <input
             ref={input}

@@ -12,9 +12,9 @@ import type { ApiError } from "#/lib/http.ts";
 import { Kbd } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
-import { type Mistake, mistakesOf } from "./faults.ts";
+import { type Mistake, meant, mended, mistakesOf, nameOf } from "./faults.ts";
 import { Paint } from "./Paint.tsx";
-import { type Completion, useSuggestions } from "./useSuggestions.ts";
+import { type Completion, useFieldsCalled, useSuggestions } from "./useSuggestions.ts";
 
 export interface QueryAidsHandle {
   /** Whether the key was meant for the list of suggestions. */
@@ -37,6 +37,7 @@ export interface QueryAidsProps {
   facets: readonly string[];
   history: readonly string[];
   onText: (text: string, caret: number) => void;
+  onRun: (text: string) => void;
 }
 
 interface Option {
@@ -77,10 +78,12 @@ export function QueryAids({
   facets,
   history,
   onText,
+  onRun,
 }: QueryAidsProps) {
   const paint = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(-1);
-  const mistakes = mistakesOf(text, fault);
+  const mistakes = useMistakes(text, fault);
+  const whole = mended(text, mistakes);
   const completion = useSuggestions(text, caret, opened && mistakes.length === 0);
   const options = optionsOf(
     text,
@@ -112,7 +115,8 @@ export function QueryAids({
   };
   const onKey = (event: KeyboardEvent<HTMLInputElement>): boolean => {
     if (event.nativeEvent.isComposing) return false;
-    if ((event.key === " " && event.ctrlKey) || (event.key === "ArrowDown" && !visible)) onOpened(true);
+    if (event.key === "Enter" && active < 0 && whole !== undefined) onRun(whole);
+    else if ((event.key === " " && event.ctrlKey) || (event.key === "ArrowDown" && !visible)) onOpened(true);
     else if (!visible) return false;
     else return onListKey(event);
     return true;
@@ -145,6 +149,12 @@ export function QueryAids({
             <MistakeNote
               key={`${mistake.start} ${mistake.message}`}
               mistake={mistake}
+              enters={whole !== undefined}
+              onMend={(replacement) => {
+                const { start, end } = mistake;
+                if (mistakes.length === 1) onRun(text.slice(0, start) + replacement + text.slice(end));
+                else onText(text.slice(0, start) + replacement + text.slice(end), start + replacement.length);
+              }}
               onShow={() => input.current?.setSelectionRange(mistake.start, mistake.end)}
             />
           ))}
@@ -201,7 +211,33 @@ function OptionText({ option }: { option: Option }) {
   );
 }
 
-function MistakeNote({ mistake, onShow }: { mistake: Mistake; onShow: () => void }) {
+/** The mistakes, with what may have been meant by names of no field. */
+function useMistakes(text: string, fault: ApiError | undefined): readonly Mistake[] {
+  const mistakes = mistakesOf(text, fault);
+  const called = useFieldsCalled(mistakes.flatMap((mistake) => nameOf(text, mistake) ?? []));
+  return mistakes.map((mistake) => {
+    const name = nameOf(text, mistake);
+    const there = name === undefined ? undefined : called.get(name);
+    if (name === undefined || !there) return mistake;
+    const suggestions = meant(name, mistake, there);
+    const [only] = suggestions;
+    return { ...mistake, suggestions, replacement: suggestions.length === 1 ? only : undefined };
+  });
+}
+
+function MistakeNote({
+  mistake,
+  enters,
+  onMend,
+  onShow,
+}: {
+  mistake: Mistake;
+  /** Enter mends all there is. */
+  enters: boolean;
+  onMend: (replacement: string) => void;
+  onShow: () => void;
+}) {
+  const { replacement } = mistake;
   return (
     <div className="flex items-start gap-2 px-2 py-1.5">
       <Icon name="alert" className="text-error" />
@@ -209,6 +245,22 @@ function MistakeNote({ mistake, onShow }: { mistake: Mistake; onShow: () => void
         <b className="font-semibold text-error">Character {mistake.position}:</b> {mistake.message}.{" "}
         {mistake.accepted && <span className="text-ink-2">Accepted: {mistake.accepted}.</span>}
       </span>
+      {replacement !== undefined && (
+        <button
+          type="button"
+          tabIndex={-1}
+          className="flex flex-none items-center gap-1 rounded-1 font-medium text-accent hover:underline"
+          title={`Write ${replacement} there`}
+          onClick={() => onMend(replacement)}
+        >
+          Fix it
+          {enters && (
+            <span className="max-wide:hidden">
+              <Kbd>Enter</Kbd>
+            </span>
+          )}
+        </button>
+      )}
       <button
         type="button"
         tabIndex={-1}
@@ -229,8 +281,8 @@ function optionsOf(
   history: readonly string[],
 ): readonly Option[] {
   if (mistakes.length > 0) {
-    return mistakes.flatMap(({ start, end, suggestions }) =>
-      suggestions.map((field) => ({
+    return mistakes.flatMap(({ start, end, suggestions, replacement }) =>
+      [...new Set([...(replacement === undefined ? [] : [replacement]), ...suggestions])].map((field) => ({
         key: `fix ${start} ${field}`,
         shown: field,
         detail: `instead of ${text.slice(start, end)}`,

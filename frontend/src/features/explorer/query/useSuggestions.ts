@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQueries, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { type Suggestion, suggest } from "#/api/oriel.gen.ts";
 import { charactersIn, unitsOf } from "#/lib/query-tokens.ts";
@@ -11,6 +11,32 @@ export interface Completion {
   readonly from: number;
   readonly until: number;
   readonly suggestions: readonly Suggestion[];
+}
+
+const fewNames = 3;
+
+/** Fields of the stored events that may be called by names that are none, by name; nothing until it is known. */
+export function useFieldsCalled(names: readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const asked = [...new Set(names)].slice(0, fewNames);
+  return useQueries({
+    queries: asked.map((name) => ({
+      queryKey: ["suggest", name, name.length],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        suggest({ text: name, position: charactersIn(name) }, { signal }),
+      staleTime: 30_000,
+      gcTime: 60_000,
+      retry: false,
+    })),
+    combine: (results) =>
+      new Map(
+        results.map(({ data }, index) => [
+          asked[index] ?? "",
+          (data?.suggestions ?? [])
+            .filter(({ kind }) => kind === "field" || kind === "path")
+            .map(({ text }) => text),
+        ]),
+      ),
+  });
 }
 
 /** What may stand at the caret. Suggestions of another text are never answered. */
