@@ -2,16 +2,30 @@ package query
 
 import "slices"
 
-// Without is the conditions without those on one field alone: what a facet counts over, so that several of
-// its values can be picked. Only top-level conditions are taken out.
+// Without is the conditions without those that pick values of one field alone: what a facet counts over, so that
+// several of its values can be picked. Only top-level conditions are taken out. Beginnings and parts of values are
+// nothing that a facet picks: it counts what they leave.
 func Without(where And, f Field) And {
 	out := And{}
 	for _, n := range where {
-		if !about(n, f) {
+		if !about(n, f) || patterned(n) {
 			out = append(out, n)
 		}
 	}
 	return out
+}
+
+// patterned says whether a condition asks for the beginning or a part of values.
+func patterned(n Node) bool {
+	found := false
+	Walk(n, func(n Node) {
+		switch n.(type) {
+		case Prefix, Contains:
+			found = true
+		default:
+		}
+	})
+	return found
 }
 
 // about says whether a condition is on one field alone.
