@@ -41,6 +41,33 @@ test("two events are selected and compared with the keyboard, value by value", a
   await expect(bar).toBeHidden();
 });
 
+test("two events are selected with the mouse: by their box, by Ctrl and a press, and by the menu", async ({
+  page,
+  api,
+}) => {
+  const word = uniqueWord();
+  for (let index = 0; index < 3; index++) await api.send({ body: `{"w":"${word}","n":${index}}` });
+  await page.goto(`/explore?q=${word}`);
+  await expect(rows(page)).toHaveCount(3);
+  const bar = page.getByRole("region", { name: "Selected events" });
+  await rows(page).nth(0).hover();
+  await rows(page).nth(0).locator("[data-pick]").click();
+  await expect(bar).toContainText("1 event selected");
+  await rows(page)
+    .nth(1)
+    .locator('[data-field="time"]')
+    .click({ modifiers: ["Control"] });
+  await expect(bar).toContainText("2 events selected");
+  await rows(page).nth(1).locator('[data-field="type"]').hover();
+  await rows(page)
+    .nth(1)
+    .getByRole("button", { name: /^More for type/ })
+    .click();
+  await page.getByRole("menuitem", { name: "No longer compare" }).click();
+  await expect(bar).toContainText("1 event selected");
+  await expect(rows(page).nth(0)).toContainText("Selected to compare");
+});
+
 test("a text is found in rows that are not rendered, and reading on finds more", async ({ page, api }) => {
   const source = `/e2e/find/${Date.now()}`;
   await api.sendMany(150, source);

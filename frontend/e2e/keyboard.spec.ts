@@ -142,6 +142,19 @@ test("the focus is never lost: from a chip to the next, from the words to the li
   await expect(page.getByRole("grid", { name: "Events" })).toBeFocused();
 });
 
+test("the first stop of the keyboard leads past the fields to the events", async ({ page, api }) => {
+  const word = uniqueWord();
+  await api.send({ body: `{"w":"${word}"}` });
+  await page.goto(`/explore?q=${word}`);
+  await expect(rows(page)).toHaveCount(1);
+  await page.keyboard.press("Tab");
+  const skip = page.getByRole("button", { name: "Skip to the events" });
+  await expect(skip).toBeFocused();
+  await expect(skip).toBeInViewport();
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("grid", { name: "Events" })).toBeFocused();
+});
+
 test("Home and End go through the list, also where nothing has the focus yet", async ({ page, api }) => {
   const source = `/e2e/ends/${Date.now()}`;
   await api.sendMany(60, source);

@@ -6,7 +6,7 @@ import { useNarrow } from "#/ui/narrow.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import type { Marks } from "./CellText.tsx";
-import { cellId, cellOf, copied, type FarCells, isColumn, searched } from "./cells.ts";
+import { cellId, cellOf, copied, type FarCells, isColumn, numeric, searched } from "./cells.ts";
 import { columnWidth, isPlainColumn } from "./columns.ts";
 import { ListHead } from "./ListHead.tsx";
 import { CancelledResults, EmptyResults, FailedResults, LoadingRows } from "./ListStates.tsx";
@@ -75,6 +75,15 @@ function Grid(props: EventListProps) {
   const { rows, rowOf } = laid;
   const [column, setColumn] = useState<number>();
   const hovered = useHoveredCell(scroller);
+  const numbers = useMemo(
+    () =>
+      numeric(
+        shown.map(({ field }) => field),
+        events,
+        far,
+      ),
+    [shown, events, far],
+  );
   const density = search.density ?? "normal";
   const virtual = useVirtualRows(ref, scroller, laid, { narrow, density, covered: props.covered });
   const { items, height, first, last, page } = virtual;
@@ -126,7 +135,8 @@ function Grid(props: EventListProps) {
         if (!(event.target instanceof Element) || event.target.closest("button, a, [popover]")) return;
         const index = event.target.closest("[data-index]")?.getAttribute("data-index");
         if (!index) return;
-        if (event.ctrlKey || event.metaKey) props.onPick(Number(index));
+        if (event.ctrlKey || event.metaKey || event.target.closest("[data-pick]"))
+          props.onPick(Number(index));
         else onOpen(Number(index));
       }}
       className={`group/list relative min-h-0 flex-1 overflow-x-hidden overflow-y-auto overscroll-contain wide:@container ${search.columns ? "wide:overflow-x-auto" : ""} ${rendered ? "outline-none" : "-outline-offset-2"} ${stale}`}
@@ -134,6 +144,7 @@ function Grid(props: EventListProps) {
       <ListHead
         ref={head}
         columns={shown}
+        numeric={numbers}
         known={(field) => isColumn(field, facets)}
         actions={{ ...columns, breakdown: props.onBreakdown }}
         zone={zone}
@@ -154,7 +165,7 @@ function Grid(props: EventListProps) {
           cursor={cursor}
           active={active}
           hovered={hovered}
-          shared={{ zone, columns: shown, far, fits, marks, narrow, onAction, onCopy }}
+          shared={{ zone, columns: shown, far, fits, marks, narrow, onAction, onCopy, onPick: props.onPick }}
           isPicked={props.isPicked}
         />
       )}

@@ -8,7 +8,7 @@ import { Severity } from "#/ui/severity.tsx";
 import { type OnValueAction, ValueActions } from "#/ui/value-actions.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { Marked, type Marks, Summary, Value } from "./CellText.tsx";
-import { cellId, cellOf, copied, type FarCells, searched } from "./cells.ts";
+import { cellId, cellOf, copied, type FarCells, isNumber, searched } from "./cells.ts";
 import { columnTitle } from "./columns.ts";
 
 /** How many characters fit into each column. */
@@ -38,6 +38,8 @@ export interface RowProps {
   readonly active: Field | undefined;
   readonly onAction: OnValueAction;
   readonly onCopy: (text: string, what: string) => void;
+  /** Selects the event to be compared, or no longer. */
+  readonly onPick: (index: number) => void;
 }
 
 /** What the actions on a value take of its column. */
@@ -60,7 +62,7 @@ export const EventRow = memo(function EventRow(props: RowProps) {
       data-index={index}
       aria-rowindex={index + 2}
       aria-selected={current}
-      className={`relative grid h-full cursor-default grid-cols-[auto_auto_minmax(0,1fr)] grid-rows-[20px_18px] content-center gap-x-2.5 px-4 mono-12 whitespace-nowrap hairline wide:grid-cols-(--list-columns) wide:grid-rows-none wide:content-stretch wide:items-center wide:gap-x-2 wide:px-3 ${current ? "bg-accent-tint shadow-[inset_2px_0_0_var(--color-accent-fill)] group-focus-visible/list:outline-1 group-focus-visible/list:-outline-offset-1 group-focus-visible/list:outline-focus" : props.picked ? "bg-active" : "hover:bg-hover"}`}
+      className={`group/row relative grid h-full cursor-default grid-cols-[auto_auto_minmax(0,1fr)] grid-rows-[20px_18px] content-center gap-x-2.5 px-4 mono-12 whitespace-nowrap hairline wide:grid-cols-(--list-columns) wide:grid-rows-none wide:content-stretch wide:items-center wide:gap-x-2 wide:px-3 ${current ? "bg-accent-tint shadow-[inset_2px_0_0_var(--color-accent-fill)] group-focus-visible/list:outline-1 group-focus-visible/list:-outline-offset-1 group-focus-visible/list:outline-focus" : props.picked ? "bg-active" : "hover:bg-hover"}`}
     >
       {shown.map(({ field }) => (
         <Cell key={field} {...props} field={field} column={columns.findIndex((c) => c.field === field)} />
@@ -75,9 +77,22 @@ export const EventRow = memo(function EventRow(props: RowProps) {
           ))}
         </span>
       )}
+      {/* For the mouse: the keyboard has a key, and the menu of every value the same. */}
+      <span
+        aria-hidden="true"
+        data-pick
+        title={props.picked ? "No longer compare (x)" : "Select to compare (x)"}
+        className={`absolute inset-y-0 left-0 hidden w-3 items-center justify-center wide:flex ${props.picked ? "text-accent" : "text-ink-3 opacity-0 group-hover/row:opacity-100 hover:text-ink"}`}
+      >
+        {props.picked ? (
+          <Icon name="check" small />
+        ) : (
+          <span className="size-2.5 rounded-[2px] border border-current" />
+        )}
+      </span>
       {props.picked && (
         <span className="absolute inset-y-0 left-0 flex items-center text-accent">
-          <Icon name="check" small />
+          <Icon name="check" small className="wide:hidden" />
           <span className="sr-only">Selected to compare</span>
         </span>
       )}
@@ -164,25 +179,37 @@ function contentOf(props: RowProps & { field: Field }): Content {
   }
   const whole = typeof cell !== "string" && cell.cut ? `${text}…` : text;
   return {
-    look: "text-ink-2",
+    look: isNumber(cell) ? "text-ink-2 wide:text-right" : "text-ink-2",
     title: whole ?? (typeof cell === "string" ? undefined : "Absent"),
     children: <Value cell={cell} columns={columns} marks={marks} />,
   };
 }
 
-function CellActions({ field, event, far, hovered, current, onAction, onCopy }: RowProps & { field: Field }) {
+function CellActions(props: RowProps & { field: Field }) {
+  const { field, event, index, far, hovered, current, picked, onAction, onCopy, onPick } = props;
   if (hovered !== field) return null;
-  const value = searched(field, cellOf(event, field, far));
+  const cell = cellOf(event, field, far);
+  const value = searched(field, cell);
   if (value === undefined) return null;
   return (
     <span
-      className={`absolute inset-y-0 right-0 hidden items-center bg-linear-to-l from-70% pl-4 wide:flex ${current ? "from-accent-tint" : "from-hover"}`}
+      className={`absolute inset-y-0 hidden items-center from-70% wide:flex ${isNumber(cell) ? "left-0 bg-linear-to-r pr-4" : "right-0 bg-linear-to-l pl-4"} ${current ? "from-accent-tint" : "from-hover"}`}
     >
       <ValueActions
         field={field}
         value={value}
         onAction={onAction}
         onCopy={onCopy}
+        more={[
+          [
+            {
+              label: picked ? "No longer compare" : "Select to compare",
+              icon: "check",
+              key: "x",
+              onSelect: () => onPick(index),
+            },
+          ],
+        ]}
         compact
         tabbable={false}
       />

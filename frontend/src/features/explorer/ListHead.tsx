@@ -21,6 +21,7 @@ export function ListHead({
   ref,
   columns,
   known,
+  numeric,
   zone,
   day,
   at,
@@ -30,6 +31,8 @@ export function ListHead({
   columns: readonly Column[];
   /** Whether there can be such a field. */
   known: (field: Field) => boolean;
+  /** Those that stand at the right. */
+  numeric: ReadonlySet<Field>;
   zone: string;
   /** The day of the first row in view, where it is not today. */
   day: string | undefined;
@@ -77,7 +80,7 @@ export function ListHead({
             key={field}
             role="columnheader"
             aria-sort={field === "time" ? "descending" : undefined}
-            className={`group/head relative flex h-full items-center ${over === field && dragged !== field ? "bg-accent-tint" : ""}`}
+            className={`group/head relative flex h-full items-center ${numeric.has(field) ? "justify-end" : ""} ${over === field && dragged !== field ? "bg-accent-tint" : ""}`}
             {...drag(field, index)}
           >
             <Menu

@@ -22,7 +22,7 @@ export function PickedBar({
           "2 events selected"
         ) : (
           <>
-            1 event selected; select another with <Kbd>x</Kbd> to compare
+            1 event selected; select another with <Kbd>x</Kbd> or <Kbd>Ctrl</Kbd> click to compare
           </>
         )}
       </span>

@@ -19,7 +19,7 @@ interface VirtualRowsProps {
   /** What every row gets alike. */
   readonly shared: Pick<
     RowProps,
-    "zone" | "columns" | "far" | "fits" | "marks" | "narrow" | "onAction" | "onCopy"
+    "zone" | "columns" | "far" | "fits" | "marks" | "narrow" | "onAction" | "onCopy" | "onPick"
   >;
   readonly isPicked: (event: Event) => boolean;
 }

@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
 import type { Event } from "#/api/oriel.gen.ts";
 import { applyAction } from "#/lib/search.ts";
-import { type CellValue, cellId, cellOf, copied, farFields, type Missing, searched } from "./cells.ts";
+import {
+  type CellValue,
+  cellId,
+  cellOf,
+  copied,
+  farFields,
+  type Missing,
+  numeric,
+  searched,
+} from "./cells.ts";
 
 const event = {
   type: "t",
@@ -30,6 +39,13 @@ test("a cell has the value as it is spelled", () => {
   expect(cellOf(event, "tag", far)).toEqual({ kind: "several", text: '["a","b"]' });
   expect(cellOf(event, "subject", far)).toEqual({ kind: "absent", text: "" });
   expect(cellOf(event, "constructor", far)).toEqual(far());
+});
+
+test("a field holds numbers where the first event that has it does", () => {
+  const cells = (_: Event, field: string): CellValue =>
+    field === "data.n" ? { kind: "number", text: "1" } : { kind: "absent", text: "" };
+  expect(numeric(["type", "data.n", "data.none"], [event], cells)).toEqual(new Set(["data.n"]));
+  expect(numeric(["data.n"], [], cells)).toEqual(new Set());
 });
 
 test("what is searched for tells the empty text, null and absent apart", () => {

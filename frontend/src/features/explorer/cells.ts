@@ -67,6 +67,27 @@ function listed(values: readonly string[]): CellValue {
     : { kind: "several", text: JSON.stringify(values) };
 }
 
+export function isNumber(cell: CellValue | Missing): boolean {
+  return typeof cell !== "string" && cell.kind === "number";
+}
+
+/** The fields that hold numbers, by the first events that have them: their digits stand one below the other. */
+export function numeric(
+  fields: readonly Field[],
+  events: readonly Event[],
+  far: FarCells,
+): ReadonlySet<Field> {
+  const sample = events.slice(0, 20);
+  return new Set(
+    fields.filter((field) => {
+      const told = sample
+        .map((event) => cellOf(event, field, far))
+        .find((cell) => typeof cell !== "string" && cell.kind !== "absent");
+      return told !== undefined && isNumber(told);
+    }),
+  );
+}
+
 /** What a filter on the cell asks for; undefined where there can be none. */
 export function searched(field: Field, cell: CellValue | Missing): TypedValue | undefined {
   if (typeof cell === "string" || isPlainColumn(field)) return undefined;

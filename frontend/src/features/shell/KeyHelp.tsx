@@ -33,7 +33,7 @@ const groups: readonly Group[] = [
       { what: "Open row", keys: ["Enter"] },
       { what: "Close event, find, selection", keys: ["Esc"] },
       { what: "Find in results", keys: ["f"] },
-      { what: "Select to compare", keys: ["x"] },
+      { what: "Select to compare", keys: ["x", "Ctrl click"] },
       { what: "Compare the two selected", keys: ["="] },
       { what: "Include the cell's value", keys: ["+"] },
       { what: "Exclude it", keys: ["-"] },
@@ -43,6 +43,16 @@ const groups: readonly Group[] = [
       { what: "Move its column", keys: ["Shift ←", "Shift →"] },
       { what: "Narrower, wider column", keys: ["<", ">"] },
       { what: "Remove its column", keys: ["Del"] },
+    ],
+  },
+  {
+    name: "The histogram",
+    keys: [
+      { what: "Previous, next bar", keys: ["←", "→"] },
+      { what: "Select bars", keys: ["Shift ←", "Shift →"] },
+      { what: "Zoom into the bar or selection", keys: ["Enter"] },
+      { what: "Zoom out", keys: ["-"] },
+      { what: "Clear the selection", keys: ["Esc"] },
     ],
   },
   {

@@ -9,6 +9,7 @@ import { KeyHelp } from "./KeyHelp.tsx";
 import { NoSignIn } from "./NoSession.tsx";
 import { TabBar } from "./nav.tsx";
 import { SignedOutNote } from "./SignedOutNote.tsx";
+import { SkipLink } from "./SkipLink.tsx";
 import { SwapNote } from "./SwapNote.tsx";
 import { TopBar } from "./TopBar.tsx";
 import { type SessionState, useSessionWatch } from "./useSessionWatch.ts";
@@ -40,6 +41,7 @@ export function Shell({ children }: { children: ReactNode }) {
     );
   return (
     <AccessProvider session={session}>
+      {within && session && <SkipLink />}
       <TopBar state={state} onHelp={() => setHelp(true)} />
       {within && <SwapNote state={state} />}
       {page}

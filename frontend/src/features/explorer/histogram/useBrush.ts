@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type PointerEvent, type RefObject, useEffect, useRef, useState } from "react";
+import { useKeysSwitch } from "#/ui/keys.tsx";
 
 /** Buckets from one to another, in the order in which they lie. */
 export interface Range {
@@ -33,7 +34,7 @@ const order = (a: number, b: number): Range => ({ first: Math.min(a, b), last: M
 
 /**
  * Picks buckets: a click picks one, a drag zooms into many; arrows walk, with Shift they pick, Enter
- * zooms and Escape clears. `starts` are the instants at which the buckets begin: what is picked stays
+ * zooms, - zooms out and Escape clears. `starts` are the instants at which the buckets begin: what is picked stays
  * picked by its time as the buckets change.
  */
 export function useBrush({
@@ -50,6 +51,7 @@ export function useBrush({
   onOut: () => void;
 }): Brush {
   const count = starts.length;
+  const { on: singleKeys } = useKeysSwitch();
   const [picked, setPicked] = useState<{ from: number; until: number }>();
   const [at, setAt] = useState<number>();
   const [drag, setDrag] = useState<Range>();
@@ -153,7 +155,10 @@ export function useBrush({
         const target = Object.hasOwn(targets, event.key) ? targets[event.key] : undefined;
         if (target !== undefined) walk(target, event.shiftKey);
         else if (event.key === "Enter") zoomKey();
-        else if (event.key === " ") pick({ first: here, last: here });
+        else if (event.key === "-" && singleKeys) {
+          clear();
+          onOut();
+        } else if (event.key === " ") pick({ first: here, last: here });
         else if (event.key === "Escape" && range) clear();
         else return;
         event.preventDefault();
