@@ -17,7 +17,10 @@ const fieldAt = new RegExp(
   "uy",
 );
 // Comparisons alone may have spaces around them.
-const comparedAt = new RegExp(String.raw`(${path}|ext\.[a-z0-9]+|[a-z][a-z0-9_-]*)(\s*)(<=|>=|<|>)(\s*)`, "uy");
+const comparedAt = new RegExp(
+  String.raw`(${path}|ext\.[a-z0-9]+|[a-z][a-z0-9_-]*)(\s*)(<=|>=|<|>)(\s*)`,
+  "uy",
+);
 const quotedAt = /"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/uy;
 const chunkAt = /[^\s()"]+/uy;
 const spaceAt = /\s+/uy;

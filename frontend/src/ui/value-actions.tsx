@@ -55,6 +55,7 @@ export function ValueActions({
   onCopy,
   more = [],
   compact = false,
+  boxed = false,
   tabbable = true,
 }: {
   field: Field;
@@ -65,6 +66,8 @@ export function ValueActions({
   more?: readonly (readonly MenuItem[])[];
   /** Leaves out what the menu has as well. */
   compact?: boolean;
+  /** It has a box of its own that includes it. */
+  boxed?: boolean;
   tabbable?: boolean;
 }) {
   const fieldItems = useFieldItems(field);
@@ -93,9 +96,11 @@ export function ValueActions({
   ];
   return (
     <span className="flex gap-1 select-none" data-value-actions>
-      <button type="button" className={`${button} max-wide:hidden`} {...named("include")}>
-        <Icon name="plus" small />
-      </button>
+      {!boxed && (
+        <button type="button" className={`${button} max-wide:hidden`} {...named("include")}>
+          <Icon name="plus" small />
+        </button>
+      )}
       <button type="button" className={`${button} max-wide:hidden`} {...named("exclude")}>
         <Icon name="minus" small />
       </button>

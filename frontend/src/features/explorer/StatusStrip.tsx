@@ -49,7 +49,7 @@ export function StatusStrip({
   if (found && run.cancelled) return <CancelledStrip run={run} />;
   return (
     <div
-      className={`flex h-10 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:h-8 wide:px-3 ${drawerGap}`}
+      className={`@container/strip flex h-10 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:h-8 wide:px-3 ${drawerGap}`}
     >
       {fields}
       <span className="t-13 font-semibold whitespace-nowrap text-ink" role="status">
@@ -58,16 +58,19 @@ export function StatusStrip({
       </span>
       {found && (
         <span
-          className="min-w-0 shrink-[99] cut text-ink-3"
+          // The footer says it too.
+          className="min-w-0 shrink-[99] cut text-ink-3 wide:@max-[1100px]/strip:hidden"
           title="Rows, pages and links to them do not change until you ask for a new snapshot."
         >
           {run.outdated ? "Rows of the last search, as of " : "Fixed at "}
           {timeOfDay(found.takenAt, zone, 0)}
         </span>
       )}
-      <span className="flex-1" />
-      {legend}
-      <NewSnapshot newer={newer} onClick={run.again} />
+      <span className="flex flex-1 items-center justify-end gap-1">{legend}</span>
+      {/* As wide whatever it says: what stands beside it never moves. */}
+      <span className="flex flex-none justify-end wide:@[600px]/strip:w-31">
+        <NewSnapshot newer={newer} onClick={run.again} />
+      </span>
     </div>
   );
 }

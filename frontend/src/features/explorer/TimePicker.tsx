@@ -41,7 +41,7 @@ export function TimePicker({
       open={open}
       onOpenChange={onOpenChange}
       trigger={{
-        className: `${buttonClass("plain", "large")} max-w-full min-w-0 max-wide:max-w-[calc(100%-136px)] max-wide:shrink`,
+        className: `${buttonClass("plain", "large")} max-w-full min-w-0 wide:min-w-73 max-wide:max-w-[calc(100%-136px)] max-wide:shrink`,
         title: `${range} (d)`,
         children: (
           <>
@@ -52,7 +52,7 @@ export function TimePicker({
             >
               {range}
             </span>
-            <Icon name="down" small className="text-ink-2" />
+            <Icon name="down" small className="ml-auto text-ink-2" />
           </>
         ),
       }}

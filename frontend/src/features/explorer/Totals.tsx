@@ -51,7 +51,7 @@ export function NewSnapshot({ newer, onClick }: { newer: Newer | undefined; onCl
         title="Search again on a new snapshot (r)"
         onClick={onClick}
       >
-        <span className="max-wide:sr-only">New snapshot</span>
+        <span className="max-wide:sr-only @max-[600px]/strip:sr-only">New snapshot</span>
       </Button>
     );
   }

@@ -60,7 +60,7 @@ export function ColumnsSlot({
         children: (
           <>
             <Icon name="list" small />
-            Columns
+            <span className="@max-[600px]/strip:sr-only">Columns</span>
           </>
         ),
       }}

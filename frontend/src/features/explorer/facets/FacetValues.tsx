@@ -114,9 +114,13 @@ export function FacetValues({
                 columns={(narrow ? 36 : columns) - row.told.length}
               />
             </span>
-            <span className="text-right t-11 text-ink-3 wide:group-hover/value:invisible">{row.told}</span>
+            <span className="text-right t-11 text-ink-3">{row.told}</span>
           </button>
-          <span className="right-2 flex items-center wide:invisible wide:bg-linear-to-l wide:from-hover wide:from-80% wide:pl-3 wide:absolute wide:inset-y-0 wide:group-hover/value:visible wide:has-[[aria-expanded=true]]:visible">
+          {/* Before the count, which stays in sight. */}
+          <span
+            className="flex items-center t-11 wide:invisible wide:absolute wide:inset-y-0 wide:bg-linear-to-l wide:from-hover wide:from-80% wide:pl-3 wide:group-hover/value:visible wide:has-[[aria-expanded=true]]:visible"
+            style={{ right: `calc(${row.told.length} * 0.62em + 18px)` }}
+          >
             <ValueActions
               field={field}
               value={row.value}
@@ -124,6 +128,7 @@ export function FacetValues({
               onCopy={onCopy}
               tabbable={false}
               compact
+              boxed
               {...(menu && { more: menu })}
             />
           </span>

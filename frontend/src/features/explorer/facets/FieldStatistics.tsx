@@ -172,12 +172,12 @@ function Body({
           </Fact>
         )}
         {firstSeen && (
-          <Fact name="First" mono>
+          <Fact name="First seen" mono>
             {dateAndTime(firstSeen, zone)}
           </Fact>
         )}
         {lastSeen && (
-          <Fact name="Last" mono>
+          <Fact name="Last seen" mono>
             {dateAndTime(lastSeen, zone)}
           </Fact>
         )}

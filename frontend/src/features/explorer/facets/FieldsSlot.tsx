@@ -8,9 +8,12 @@ import { FacetSidebarPart, FieldStatisticsPart } from "../parts.ts";
 import type { Box } from "../useBox.ts";
 import type { Sidebar } from "./FacetSidebar.tsx";
 
-/** How many events there are, where they were counted to the end. */
-export function countedOf({ data, outdated }: Box<Count>): number | undefined {
-  return data?.relation === "exact" && !outdated ? data.value : undefined;
+/**
+ * How many events there are, where they were counted to the end. While they are counted anew the last
+ * number holds, as the values' do: what is measured by it keeps its scale.
+ */
+export function countedOf({ data }: Box<Count>): number | undefined {
+  return data?.relation === "exact" ? data.value : undefined;
 }
 
 /** The column of the fields, as wide before its code comes as with it; in one column a sheet. */

@@ -73,7 +73,7 @@ export function Chart({
         role="slider"
         tabIndex={0}
         aria-label={`Events over time, a bar for ${intervalText(interval)}`}
-        aria-description="Arrows walk, Shift and arrows select, Enter zooms, Escape clears, a double click zooms out."
+        aria-description="Arrows walk, Shift and arrows select, Enter zooms, - or a double click zooms out, Escape clears."
         aria-valuemin={0}
         aria-valuemax={Math.max(buckets.length - 1, 0)}
         aria-valuenow={now}
@@ -124,12 +124,15 @@ export function Chart({
       </div>
       <div aria-hidden="true" className="relative h-4 overflow-hidden t-11 text-ink-3">
         {ticks(buckets, interval, narrow ? 4 : 8).map(({ index, label }) => (
+          // At its place; a name that the edge would cut wraps below it, out of sight.
           <span
             key={index}
-            className="absolute whitespace-nowrap"
+            data-tick={index}
+            className="absolute right-0 flex h-4 flex-wrap overflow-hidden whitespace-nowrap"
             style={{ left: `${(index / buckets.length) * 100}%` }}
           >
-            {label}
+            <i className="h-4 w-0" />
+            <span>{label}</span>
           </span>
         ))}
       </div>

@@ -29,8 +29,9 @@ export function Legend({ box, search, fields, shown, onShown, onSplit, onAction 
   const split = splitOf(search);
   const layers = shown && box.data && !box.error ? seriesOf(box.data).toReversed() : [];
   return (
-    <span className="flex min-w-0 shrink items-center gap-1 max-wide:hidden">
-      <span className="flex min-w-0 items-center overflow-hidden">
+    <span className="flex flex-1 items-center gap-1 max-wide:hidden">
+      {/* Those that have no room wrap below the line, out of sight. */}
+      <span className="flex h-5 flex-1 flex-wrap items-center justify-end overflow-hidden contain-inline-size">
         {layers.map((layer) => (
           <Entry key={layer.label} layer={layer} field={box.data?.splitBy} onAction={onAction} />
         ))}
@@ -53,7 +54,8 @@ export function Legend({ box, search, fields, shown, onShown, onSplit, onAction 
             title: `The bars are ${split === undefined ? "not split" : `split by ${spelled(split)}`}`,
             children: (
               <>
-                <span className="group-data-open:hidden dock:group-data-open:inline">
+                <Icon name="bars" small />
+                <span className="max-w-30 cut @max-[600px]/strip:sr-only">
                   <Visible
                     text={split === "severity" ? "Split" : split === undefined ? "Not split" : `by ${split}`}
                   />
@@ -94,7 +96,7 @@ function Entry({
       ) : (
         <Swatch layer={layer} />
       )}
-      <span className="max-w-30 cut group-data-open:sr-only dock:group-data-open:not-sr-only">
+      <span className="max-w-30 cut @max-[1000px]/strip:sr-only">
         <Visible text={label} />
       </span>{" "}
       <span>{total.toLocaleString("en")}</span>

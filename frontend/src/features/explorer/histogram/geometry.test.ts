@@ -84,6 +84,7 @@ test("named buckets are at round times of the zone's clock, and a day begins wit
     "14:30",
     "14:40",
     "14:50",
+    "15:00",
   ]);
   const night = minutes(60, "Z", Date.parse("2026-11-30T23:30:00Z"));
   expect(ticks(night, "1m", 4).map(({ label }) => label)).toEqual(["23:30", "23:45", "1 Dec", "00:15"]);

@@ -223,9 +223,7 @@ export function ticks(buckets: readonly Bucket[], interval: string, most: number
   const place = length >= day ? 0 : Math.round(wall(first.from).ms / 1000 / length);
   const start = (step - (place % step)) % step;
   const named = [];
-  // A name begins at its bucket and is up to that wide: one that the edge would cut is left out.
-  const last = buckets.length * (1 - 0.8 / most);
-  for (let index = start; index <= last; index += step) {
+  for (let index = start; index < buckets.length; index += step) {
     const bucket = buckets[index];
     if (bucket) named.push({ index, label: point(bucket.from, interval) });
   }
