@@ -9,6 +9,7 @@ export function Dialog({
   alert = false,
   held = false,
   wide = false,
+  unasked = false,
   onClose,
   children,
 }: {
@@ -19,15 +20,19 @@ export function Dialog({
   held?: boolean;
   /** As wide as two texts side by side need. */
   wide?: boolean;
+  /** Nobody asked for it: no button of it has the focus, so that a key meant for the page presses none. */
+  unasked?: boolean;
   onClose: () => void;
   children: (close: () => void) => ReactNode;
 }) {
   const dialog: RefObject<HTMLDialogElement | null> = useRef(null);
   const left = useRef(false);
   const title = useId();
+  const head = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
-  }, []);
+    if (unasked) head.current?.focus();
+  }, [unasked]);
   // The browser tells of a close a little later: until then a page that changes could take it for open.
   const close = () => {
     if (left.current) return;
@@ -46,7 +51,12 @@ export function Dialog({
       aria-labelledby={title}
       className={`m-auto ${wide ? "w-280" : "w-110"} max-w-[calc(100vw-32px)] rounded-4 bg-raised text-ink shadow-pop backdrop:bg-scrim`}
     >
-      <h2 id={title} className="px-5 pt-4 t-16 wrap-anywhere">
+      <h2
+        ref={head}
+        id={title}
+        tabIndex={unasked ? -1 : undefined}
+        className="px-5 pt-4 t-16 wrap-anywhere outline-none"
+      >
         {heading}
       </h2>
       {children(close)}

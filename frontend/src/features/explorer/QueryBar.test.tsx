@@ -3,8 +3,10 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen, waitFor, within } from "@testing-library/react";
 import { createRef } from "react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { ErrorDetail, Suggestion } from "#/api/oriel.gen.ts";
+import type { ErrorDetail, Session, Suggestion } from "#/api/oriel.gen.ts";
 import { ApiError } from "#/lib/http.ts";
+import { session } from "#/testing.tsx";
+import { AccessProvider } from "#/ui/access.tsx";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 
 let answer: { from: number; until: number; suggestions: readonly Suggestion[] };
@@ -46,21 +48,23 @@ function fault(
   return new ApiError({ code: 400, status: "INVALID_ARGUMENT", message: "It is no query.", details });
 }
 
-function show(applied: string, refused?: ApiError) {
+function show(applied: string, refused?: ApiError, person?: Session) {
   const onLeave = vi.fn<() => void>();
   const onApply = vi.fn<(query: string) => void>();
   const client = new QueryClient();
   const bar = (now: string) => (
     <QueryClientProvider client={client}>
-      <QueryBar
-        ref={createRef<QueryBarHandle>()}
-        applied={now}
-        fault={refused}
-        faultId="fault"
-        facets={["room"]}
-        onApply={onApply}
-        onLeave={onLeave}
-      />
+      <AccessProvider session={person}>
+        <QueryBar
+          ref={createRef<QueryBarHandle>()}
+          applied={now}
+          fault={refused}
+          faultId="fault"
+          facets={["room"]}
+          onApply={onApply}
+          onLeave={onLeave}
+        />
+      </AccessProvider>
     </QueryClientProvider>
   );
   const { rerender } = render(bar(applied));
@@ -261,4 +265,21 @@ test("an empty bar offers what was run last", async () => {
   const list = await screen.findByRole("listbox");
   fireEvent.click(within(list).getByRole("option", { name: /declined/ }));
   expect(input.value).toBe("declined");
+});
+
+test("a query that was typed and not run is there again, once, after a sign-in", () => {
+  const person = session("analyst");
+  const leave = () => {
+    fireEvent(window, new Event("pagehide"));
+    cleanup();
+  };
+  type(show("declined", undefined, person).input, "declined card");
+  leave();
+  expect(show("other", undefined, person).input.value).toBe("other");
+  cleanup();
+  type(show("declined", undefined, person).input, "declined card");
+  leave();
+  expect(show("declined", undefined, person).input.value).toBe("declined card");
+  cleanup();
+  expect(show("declined", undefined, person).input.value).toBe("declined");
 });

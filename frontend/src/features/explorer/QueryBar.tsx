@@ -1,4 +1,14 @@
-import { type KeyboardEvent, type Ref, useEffect, useId, useImperativeHandle, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type Ref,
+  useEffect,
+  useEffectEvent,
+  useId,
+  useImperativeHandle,
+  useRef,
+  useState,
+} from "react";
+import { dropDraft, readDraft, writeDraft } from "#/lib/draft.ts";
 import type { ApiError } from "#/lib/http.ts";
 import { readHistory, remember } from "#/lib/query-history.ts";
 import { spelled } from "#/lib/visible.ts";
@@ -18,6 +28,8 @@ export interface QueryBarHandle {
   /** Puts text where the caret last was, to be completed and run. */
   readonly insert: (text: string) => void;
 }
+
+const draftKey = "query";
 
 interface Typed {
   readonly text: string;
@@ -49,7 +61,8 @@ export function QueryBar({
   const input = useRef<HTMLInputElement>(null);
   const aids = useRef<QueryAidsHandle>(null);
   const listId = useId();
-  const [typed, setTyped] = useState<Typed>({ text: applied, caret: applied.length });
+  const owner = useCaller()?.id;
+  const [typed, setTyped] = useState<Typed>(() => atEnd(unsentOf(owner, applied) ?? applied));
   const [opened, setOpened] = useState(false);
   const [focused, setFocused] = useState(false);
   const { text, caret } = typed;
@@ -59,7 +72,12 @@ export function QueryBar({
     requestAnimationFrame(() => input.current?.setSelectionRange(at, at));
   };
   const past = useHistory(text, place);
-  useEffect(() => setTyped({ text: applied, caret: applied.length }), [applied]);
+  const [shown, setShown] = useState(applied);
+  if (shown !== applied) {
+    setShown(applied);
+    setTyped(atEnd(applied));
+  }
+  useUnsent(owner, applied, text);
   useEffect(() => whenIdle(Aids.preload), []);
   useImperativeHandle(ref, () => ({
     focus: () => {
@@ -197,6 +215,30 @@ export function QueryBar({
       </div>
     </form>
   );
+}
+
+function atEnd(text: string): Typed {
+  return { text, caret: text.length };
+}
+
+/** What was typed and not run, as the page was left for a sign-in. */
+function unsentOf(owner: string | undefined, applied: string): string | undefined {
+  const draft = owner === undefined ? undefined : readDraft(draftKey, owner);
+  const [of, typed] = Array.isArray(draft) ? (draft as unknown[]) : [];
+  return of === applied && typeof typed === "string" ? typed : undefined;
+}
+
+/** Keeps it as the page is left. */
+function useUnsent(owner: string | undefined, applied: string, text: string): void {
+  const leave = useEffectEvent(() => {
+    if (owner !== undefined && text !== applied) writeDraft(draftKey, owner, [applied, text]);
+  });
+  useEffect(() => {
+    if (owner !== undefined) dropDraft(draftKey, owner);
+    const listen = () => leave();
+    window.addEventListener("pagehide", listen);
+    return () => window.removeEventListener("pagehide", listen);
+  }, [owner]);
 }
 
 /** Earlier queries, gone through with the arrows; what was being typed is the newest of them. */

@@ -4,6 +4,7 @@ import { forgetFarewell } from "#/lib/signed-out.ts";
 import { NoRolePart, SignedOutPart, SignInHerePart, SignInPart } from "#/parts.ts";
 import { AccessProvider } from "#/ui/access.tsx";
 import { useKeys } from "#/ui/keys.tsx";
+import { useHandsOff } from "#/ui/useHandsOff.ts";
 import { PagePartFailed } from "./Failed.tsx";
 import { KeyHelp } from "./KeyHelp.tsx";
 import { NoSignIn } from "./NoSession.tsx";
@@ -31,6 +32,8 @@ export function Shell({ children }: { children: ReactNode }) {
   useEffect(() => {
     if (session && !over && within) forgetFarewell();
   }, [session, over, within]);
+  const signedOut = within && over && session && error !== stayed ? session : undefined;
+  const handsOff = useHandsOff(signedOut !== undefined);
   const page =
     path === "/sign-in" ? (
       <SignInPart state={state} failed={PagePartFailed} />
@@ -47,9 +50,7 @@ export function Shell({ children }: { children: ReactNode }) {
       {page}
       {within && session && <TabBar />}
       {help && <KeyHelp onClose={() => setHelp(false)} />}
-      {within && over && session && error !== stayed && (
-        <SignedOutNote session={session} onStay={() => setStayed(error)} />
-      )}
+      {signedOut && handsOff && <SignedOutNote session={signedOut} onStay={() => setStayed(error)} />}
     </AccessProvider>
   );
 }

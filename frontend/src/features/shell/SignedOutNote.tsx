@@ -14,6 +14,7 @@ export function SignedOutNote({ session, onStay }: { session: Session; onStay: (
   return (
     <Dialog
       alert
+      unasked
       heading={
         <span className="flex gap-2">
           <Icon name="lock" className="mt-1 text-warning" />
