@@ -124,6 +124,11 @@ export function plainly(error: Error, done: string): { fact: string; text: strin
   return undefined;
 }
 
+/** What a program is told of tokens means another thing in a browser, where someone was signed in. */
+function toPerson({ code, status, requestId, details }: ApiError): ApiError {
+  return new ApiError({ code, status, requestId, details, message: "You were signed out." });
+}
+
 const watchers = new Set<(error: ApiError) => void>();
 
 /** Calls back before a request fails because of the session, whichever request it is. */
@@ -183,7 +188,7 @@ export async function answerOf(url: string, options: RequestOptions = {}): Promi
   if (!response.ok) {
     const error = await failure(response);
     if (concernsSession(error)) for (const tell of watchers) tell(error);
-    throw error;
+    throw shownCaller !== undefined && error.signedOut ? toPerson(error) : error;
   }
   return response;
 }

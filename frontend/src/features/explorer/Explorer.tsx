@@ -265,11 +265,9 @@ export function Explorer({
     if (fault && left) bar.current?.goOn();
   }, [fault, run.searching]);
   const ways = useMemo(() => waysOut(search, show), [search, show]);
-  // A query that was not run found none of the rows.
-  const marks = useMemo(
-    () => ({ words: fault ? [] : queryWords(search.query), part: find.text ?? "" }),
-    [fault, search.query, find.text],
-  );
+  // What was asked for since has found none of the rows.
+  const foundBy = run.found?.query ?? "";
+  const marks = useMemo(() => ({ words: queryWords(foundBy), part: find.text ?? "" }), [foundBy, find.text]);
   const fieldActions = useMemo(
     () => ({
       hasColumn: columns.has,

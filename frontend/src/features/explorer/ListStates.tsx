@@ -1,4 +1,4 @@
-import { ApiError, codesOf, mayHelp } from "#/lib/http.ts";
+import { ApiError, codesOf } from "#/lib/http.ts";
 import type { Density, Filter, Search } from "#/lib/search.ts";
 import { rangeText } from "#/lib/time.ts";
 import { Blank } from "#/ui/blank.tsx";
@@ -6,7 +6,7 @@ import { Button, Note, Skeleton } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
-import { useRetry } from "./StatusStrip.tsx";
+import { useRetry, WaysOn } from "./StatusStrip.tsx";
 import type { Found, Run } from "./useRun.ts";
 import { isLastDay, type WayOut } from "./ways-out.ts";
 
@@ -143,18 +143,7 @@ export function FailedResults({
         codes={codes}
         actions={
           <>
-            {mayHelp(error) && (
-              <Button size="small" icon="refresh" onClick={run.again}>
-                Try again
-              </Button>
-            )}
-            {refused &&
-              !inQuery &&
-              ways.map(({ label, take }) => (
-                <Button key={label} size="small" onClick={take}>
-                  {label}
-                </Button>
-              ))}
+            <WaysOn run={run} error={error} waysOut={inQuery ? [] : ways} look="plain" word="Try again" />
             <Button
               size="small"
               look="ghost"

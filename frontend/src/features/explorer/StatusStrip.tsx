@@ -1,14 +1,15 @@
 import { type ReactNode, useEffect, useState } from "react";
 import type { Count } from "#/api/oriel.gen.ts";
+import { here, signInUrl } from "#/lib/base.ts";
 import { ApiError, codesOf, mayHelp } from "#/lib/http.ts";
 import { timeOfDay } from "#/lib/time.ts";
-import { Button } from "#/ui/controls.tsx";
+import { Button, buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Slow } from "#/ui/slow.tsx";
 import { useZone } from "#/ui/zone.tsx";
-import { NewSnapshot, Total } from "./Totals.tsx";
+import { NewSnapshot, Total, totalText } from "./Totals.tsx";
 import type { Box } from "./useBox.ts";
-import type { Run } from "./useRun.ts";
+import type { Found, Run } from "./useRun.ts";
 import type { Newer } from "./useTotals.ts";
 import type { WayOut } from "./ways-out.ts";
 
@@ -44,9 +45,13 @@ export function StatusStrip({
 }) {
   const zone = useZone();
   const { found } = run;
-  if (found && fault) return <FaultStrip id={faultId} fault={fault} />;
-  if (found && run.error) return <StaleStrip run={run} error={run.error} waysOut={waysOut} />;
-  if (found && run.cancelled) return <CancelledStrip run={run} />;
+  const beside = { fields, legend };
+  if (found && fault) return <FaultStrip id={faultId} fault={fault} beside={beside} />;
+  if (found && (run.error || run.cancelled)) {
+    const shown = <Shown run={run} found={found} total={total} />;
+    if (!run.error) return <CancelledStrip run={run} shown={shown} beside={beside} />;
+    return <StaleStrip run={run} error={run.error} shown={shown} waysOut={waysOut} beside={beside} />;
+  }
   return (
     <div
       className={`@container/strip flex h-10 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:h-8 wide:px-3 ${drawerGap}`}
@@ -79,7 +84,39 @@ const retryAfter = 5;
 
 const note = `flex h-10 flex-none items-center gap-2 px-4 t-12 text-ink wide:h-8 wide:px-3 ${drawerGap}`;
 
-function FaultStrip({ id, fault }: { id: string; fault: ApiError }) {
+/** What the line has in every state: it is about the rows and bars that stay. */
+interface Beside {
+  readonly fields: ReactNode;
+  readonly legend: ReactNode;
+}
+
+/** The bars' words give way to what is said. */
+function Legend({ beside }: { beside: Beside }) {
+  return (
+    <span className="ml-auto flex min-w-0 shrink-[6] items-center justify-end gap-3 wide:min-w-50">
+      {beside.legend}
+    </span>
+  );
+}
+
+/** How many rows stay, as of when, and where they are not those of what is asked for now. */
+function Shown({ run, found, total }: { run: Run; found: Found; total: Box<Count> }) {
+  const zone = useZone();
+  // Of the snapshot of the rows; of any other it counts other ones.
+  const count = total.taken?.takenAt === found.takenAt ? total.data : undefined;
+  const loaded = found.events.length;
+  return (
+    <>
+      <b className="font-semibold">
+        Shown as of {timeOfDay(found.takenAt, zone, 0)}
+        {run.former && ", of the former search"}.
+      </b>{" "}
+      {totalText(loaded, count !== undefined && count.value > loaded, count)}.
+    </>
+  );
+}
+
+function FaultStrip({ id, fault, beside }: { id: string; fault: ApiError; beside: Beside }) {
   const text = `${fault.message} The last results stay below.`;
   return (
     <div
@@ -88,6 +125,7 @@ function FaultStrip({ id, fault }: { id: string; fault: ApiError }) {
       className={`relative ${note} bg-error-tint`}
       title={`${text} ${codesOf(fault)}`}
     >
+      {beside.fields}
       <Icon name="alert" className="text-error" />
       {/* Once is enough: below the query, while that has the focus, it stands with what is accepted. */}
       <span className="hidden flex-none group-has-data-mistakes/page:inline" aria-hidden="true">
@@ -95,57 +133,96 @@ function FaultStrip({ id, fault }: { id: string; fault: ApiError }) {
       </span>
       <span className="min-w-0 cut group-has-data-mistakes/page:sr-only">{fault.message}</span>
       <span className="flex-none text-ink-2">The last results stay below.</span>
+      <Legend beside={beside} />
     </div>
   );
 }
 
-function CancelledStrip({ run }: { run: Run }) {
-  const zone = useZone();
+function CancelledStrip({ run, shown, beside }: { run: Run; shown: ReactNode; beside: Beside }) {
   return (
-    <div role="status" className={`${note} bg-warning-tint`}>
+    <div className={`${note} bg-warning-tint`}>
+      {beside.fields}
       <Icon name="clock" className="text-warning" />
-      <span className="min-w-0 cut">
-        <b className="font-semibold">Shown as of {run.found ? timeOfDay(run.found.takenAt, zone, 0) : ""}.</b>{" "}
-        The search was cancelled; these are the rows of the last one.
+      <span role="status" className="min-w-0 cut">
+        {shown} The search was cancelled.
       </span>
-      <span className="flex-1" />
       <Button look="ghost" size="small" onClick={run.again}>
         Search again
       </Button>
+      <Legend beside={beside} />
     </div>
   );
 }
 
-function StaleStrip({ run, error, waysOut }: { run: Run; error: Error; waysOut: readonly WayOut[] }) {
-  const zone = useZone();
+function StaleStrip({
+  run,
+  error,
+  shown,
+  waysOut,
+  beside,
+}: {
+  run: Run;
+  error: Error;
+  shown: ReactNode;
+  waysOut: readonly WayOut[];
+  beside: Beside;
+}) {
   const left = useRetry(error, run);
   return (
-    <div role="alert" className={`${note} bg-warning-tint`}>
+    <div className={`${note} bg-warning-tint`}>
+      {beside.fields}
       <Icon name="clock" className="text-warning" />
       <span
+        role="alert"
         className="min-w-0 cut"
         title={
           error instanceof ApiError ? `${error.message} ${error.status} · ${error.requestId}` : error.message
         }
       >
-        <b className="font-semibold">Shown as of {run.found ? timeOfDay(run.found.takenAt, zone, 0) : ""}.</b>{" "}
-        {error.message}
+        {shown} {error.message}
         {left !== undefined && ` Trying again in ${left} s.`}
       </span>
-      <span className="flex-1" />
-      {mayHelp(error) ? (
-        <Button look="ghost" size="small" onClick={run.again}>
-          Now
-        </Button>
-      ) : (
-        waysOut.map(({ label, take }) => (
-          <Button key={label} look="ghost" size="small" onClick={take}>
-            {label}
-          </Button>
-        ))
-      )}
+      <WaysOn run={run} error={error} waysOut={waysOut} look="ghost" word="Now" />
+      <Legend beside={beside} />
     </div>
   );
+}
+
+/** What may help: to ask again, to sign in, or to take from the search what it was refused for. */
+export function WaysOn({
+  run,
+  error,
+  waysOut,
+  look,
+  word,
+}: {
+  run: Run;
+  error: Error;
+  waysOut: readonly WayOut[];
+  look: "ghost" | "plain";
+  /** On the button that asks again. */
+  word: string;
+}) {
+  if (mayHelp(error)) {
+    return (
+      <Button look={look} size="small" onClick={run.again}>
+        {word}
+      </Button>
+    );
+  }
+  if (error instanceof ApiError && error.signedOut) {
+    return (
+      <a href={signInUrl(here())} className={buttonClass(look, "small")}>
+        Sign in
+      </a>
+    );
+  }
+  if (!(error instanceof ApiError) || error.code !== 400) return null;
+  return waysOut.map(({ label, take }) => (
+    <Button key={label} look={look} size="small" onClick={take}>
+      {label}
+    </Button>
+  ));
 }
 
 /** Searches again by itself while the server cannot be reached, and says in how many seconds. */

@@ -2,7 +2,7 @@
 import { fireEvent, screen, waitFor, within } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { EventDetail } from "#/api/oriel.gen.ts";
-import { closeApp, installation, openApp, session } from "#/testing.tsx";
+import { closeApp, installation, openApp, refused, session } from "#/testing.tsx";
 
 beforeEach(() => {
   // Without a size the list has no rows in view.
@@ -155,4 +155,27 @@ test("a column is added by its name, moved and taken away among the columns", as
   await waitFor(() => expect(cols()).toBeNull());
   fireEvent.click(button("Roomy"));
   await waitFor(() => expect(new URLSearchParams(location.search).get("density")).toBe("roomy"));
+});
+
+test("a search that fails leaves the rows of the former one, which are said to be that and not marked", async () => {
+  open("/explore?q=t1");
+  const [first] = await rows();
+  expect(first?.querySelector("mark")?.textContent).toBe("t1");
+  const answer = globalThis.fetch;
+  vi.stubGlobal("fetch", async (input: string, init?: RequestInit) =>
+    input.startsWith("/v1/events?") ? refused(401, "SIGN_IN_NEEDED") : answer(input, init),
+  );
+  const input = screen.getByLabelText("Words to find");
+  fireEvent.change(input, { target: { value: "t2" } });
+  fireEvent.submit(input);
+  const told = await screen.findByText(/of the former search/);
+  expect(told.parentElement?.textContent).toContain("You were signed out.");
+  const strip = within(screen.getByRole("region", { name: "Results" }));
+  expect(strip.getByRole("link", { name: "Sign in" }).getAttribute("href")).toContain("q%3Dt2");
+  expect(strip.queryByRole("button", { name: /Remove the filter/ })).toBeNull();
+  expect((await rows()).map((row) => row.querySelector("mark")?.textContent)).toEqual([
+    "t1",
+    undefined,
+    undefined,
+  ]);
 });

@@ -111,7 +111,21 @@ test("rows of the last search stay, marked as such, where the next one is refuse
   await waitFor(() => expect(hook.result.current.error).not.toBeNull());
   expect(ids(hook)).toEqual(["1"]);
   expect(hook.result.current.outdated).toBe(true);
+  expect(hook.result.current.former).toBe(true);
+  expect(hook.result.current.found?.query).toBe("a");
   expect(hook.result.current.hasMore).toBe(false);
+});
+
+test("rows of an earlier snapshot are of the same search", async () => {
+  const pages: Record<string, EventPage | "fail"> = { a: page(["1"]) };
+  serve(pages);
+  const hook = start("a");
+  await waitFor(() => expect(ids(hook)).toEqual(["1"]));
+  pages.a = "fail";
+  act(() => hook.result.current.again());
+  await waitFor(() => expect(hook.result.current.error).not.toBeNull());
+  expect(hook.result.current.outdated).toBe(true);
+  expect(hook.result.current.former).toBe(false);
 });
 
 test("a page that fails leaves the rows, and is asked for again", async () => {

@@ -33,6 +33,8 @@ export interface Taken {
 
 interface Page extends Taken {
   readonly page: EventPage;
+  /** What was searched for, whichever time. */
+  readonly search: string;
   /** How it was asked for, so that more columns of it can be. */
   readonly request: ListEventsParams;
   /** The columns that its events have. */
@@ -44,8 +46,12 @@ export type FoundPage = Pick<Page, "request" | "columns"> & { readonly events: r
 
 /** What one run of a search has found so far; it never changes under the eye but by paging on. */
 export interface Found {
+  /** What was searched for, to be compared with that of another. */
+  readonly search: string;
   readonly events: readonly Event[];
   readonly pages: readonly FoundPage[];
+  /** The words of the search that found them. */
+  readonly query: string;
   /** The window as absolute bounds. */
   readonly from: string;
   readonly until: string | undefined;
@@ -67,6 +73,8 @@ export interface Run {
   readonly answered: boolean;
   /** The rows belong to an earlier search or snapshot than the one asked for. */
   readonly outdated: boolean;
+  /** They are of another search, and not only of an earlier snapshot. */
+  readonly former: boolean;
   readonly searching: boolean;
   /** What is searched for, told apart from every other search. */
   readonly id: string;
@@ -110,6 +118,7 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
 
   const queryKey = keyOf(search, run);
   const id = hashKey(queryKey);
+  const asked = hashKey([filter, bounds]);
 
   const takenKey = takenKeyOf(id);
   const { data: taken } = useQuery<Taken>({ queryKey: takenKey, queryFn: skipToken, gcTime: kept });
@@ -123,9 +132,9 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
       if (!pageParam) client.setQueryData<Taken>(takenKey, { snapshot, takenAt });
       const token = pageParam && { pageToken: pageParam.token };
       const request = { ...filter, snapshot: snapshot.snapshot, pageSize, ...token };
-      const asked = columns.length > 0 && { columns: [...columns] };
-      const page = await listEvents({ ...request, ...asked }, { signal });
-      return { page, snapshot, takenAt, request, columns };
+      const more = columns.length > 0 && { columns: [...columns] };
+      const page = await listEvents({ ...request, ...more }, { signal });
+      return { page, snapshot, takenAt, search: asked, request, columns };
     },
     getNextPageParam: ({ page, snapshot, takenAt }) =>
       page.nextPageToken ? { snapshot, takenAt, token: page.nextPageToken } : undefined,
@@ -167,11 +176,13 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
 
   const outdated = isPlaceholderData || current === undefined;
+  const found = current ?? last;
   return {
-    found: current ?? last,
+    found,
     taken,
     answered: !outdated || (error !== null && !query.isFetching && mayHelp(error)),
     outdated,
+    former: outdated && found !== undefined && found.search !== asked,
     searching: query.isFetching && !isFetchingNextPage,
     id,
     cancelled: outdated && !query.isFetching && !error,
@@ -192,6 +203,8 @@ function collect(pages: readonly Page[]): Found | undefined {
   if (!first || !last) return undefined;
   const vain = pages.length - 1 - pages.findLastIndex(({ page }) => page.events.length > 0);
   return {
+    search: first.search,
+    query: first.request.q?.[0] ?? "",
     events: pages.flatMap(({ page }) => page.events),
     pages: pages.map(({ page, request, columns }) => ({ events: page.events, request, columns })),
     from: first.snapshot.from,
