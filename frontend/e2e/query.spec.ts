@@ -236,9 +236,23 @@ test("one zone rules every time that is shown, and is in the address", async ({ 
 
   await page.getByRole("button", { name: "Time zone: Asia/Kolkata" }).click();
   await page.getByRole("menuitem", { name: "Another…" }).click();
-  await page.getByLabel("Name of the zone").fill("America/St_Johns");
+  await page.getByLabel("Name of the zone").fill("St Johns");
   await page.getByRole("button", { name: "Use" }).click();
   await expect(rows(page).first()).toContainText(at("America/St_Johns"));
+
+  // The choice holds where an address names no zone, and goes into it; one that names another wins.
+  await page.goto(`/explore?q=${word}`);
+  await expect(page).toHaveURL(/zone=America\/St_Johns/);
+  await expect(rows(page).first()).toContainText(at("America/St_Johns"));
+  await page.goto(`/explore?q=${word}&zone=Asia/Tokyo`);
+  await expect(rows(page).first()).toContainText(at("Asia/Tokyo"));
+  await page.getByRole("button", { name: "Time zone: Asia/Tokyo" }).click();
+  await page.getByRole("menuitem", { name: "Another…" }).click();
+  await page.getByRole("button", { name: "Cancel" }).click();
+  await page.getByRole("button", { name: "Time zone: Asia/Tokyo" }).click();
+  await page.getByRole("menuitemradio", { name: "UTC" }).click();
+  await expect(page).not.toHaveURL(/zone=/);
+  await expect(rows(page).first()).toContainText(at("UTC"));
 });
 
 for (const theme of ["dark", "light"] as const) {

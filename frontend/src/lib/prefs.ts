@@ -41,6 +41,17 @@ export function writeSingleKeys(on: boolean): void {
   write(keysKey, on ? null : "off");
 }
 
+const zoneKey = "oriel.zone";
+
+/** The zone that was chosen last, for addresses that name none. */
+export function readZone(): string | undefined {
+  return read(zoneKey) ?? undefined;
+}
+
+export function writeZone(zone: string | undefined): void {
+  write(zoneKey, zone ?? null);
+}
+
 const facetsKey = "oriel.facets";
 const histogramKey = "oriel.histogram";
 

@@ -10,7 +10,7 @@ export function ZoneChoice() {
   const own = browserZone();
   const listed = zone === utc || zone === own;
   const options = [
-    { value: utc, label: "UTC" },
+    own === utc ? { value: utc, label: "UTC, browser" } : { value: utc, label: "UTC" },
     { value: own, label: "Browser", title: own },
     { value: listed ? "named" : zone, label: listed ? "Named…" : zone, title: "Any zone, by its name" },
   ].filter((option, index, all) => all.findIndex(({ value }) => value === option.value) === index);
@@ -28,6 +28,7 @@ export function ZoneChoice() {
       />
       {naming && (
         <ZoneName
+          onCancel={() => setNaming(false)}
           onZone={(next) => {
             setNaming(false);
             setZone(next);
@@ -40,22 +41,22 @@ export function ZoneChoice() {
 
 const none: readonly string[] = [];
 
-/** Names are completed by what the browser knows; another spelling of one is taken as well. */
-export function ZoneName({ onZone }: { onZone: (zone: string) => void }) {
+/** Names are completed by what the browser knows; a city alone, or another spelling, is taken as well. */
+export function ZoneName({ onZone, onCancel }: { onZone: (zone: string) => void; onCancel: () => void }) {
   const [text, setText] = useState("");
   const [tried, setTried] = useState(false);
   const [now] = useState(Date.now);
   const names = useId();
   const hint = useId();
-  const name = text.trim().replaceAll(" ", "_");
-  const known = name !== "" && isZone(name);
   const [zones] = useState(() => Intl.supportedValuesOf?.("timeZone") ?? none);
+  const name = text.trim().replaceAll(" ", "_");
+  const found = name === "" ? undefined : findZone(name, zones);
   const use = (event: FormEvent) => {
     event.preventDefault();
     // It may stand within a form for something else.
     event.stopPropagation();
     setTried(true);
-    if (known) onZone(spelled(name, zones));
+    if (found) onZone(found);
   };
   return (
     <form className="flex w-full flex-wrap items-center gap-2" onSubmit={use}>
@@ -66,8 +67,8 @@ export function ZoneName({ onZone }: { onZone: (zone: string) => void }) {
         list={names}
         aria-label="Name of the zone"
         aria-describedby={hint}
-        aria-invalid={tried && !known}
-        placeholder="Europe/Berlin"
+        aria-invalid={tried && !found}
+        placeholder="Tokyo, or Europe/Berlin"
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}
@@ -80,11 +81,37 @@ export function ZoneName({ onZone }: { onZone: (zone: string) => void }) {
         ))}
       </datalist>
       <Button type="submit">Use</Button>
-      <span id={hint} className={`w-full ${tried && !known ? "text-error" : "text-ink-3"}`}>
-        {zoneHint(name, known, tried, now)}
+      <Button look="ghost" onClick={onCancel}>
+        Cancel
+      </Button>
+      <span id={hint} className={`w-full ${tried && !found ? "text-error" : "text-ink-3"}`}>
+        {zoneHint(found, tried, now)}
       </span>
     </form>
   );
+}
+
+const regions = [
+  "Europe",
+  "America",
+  "Asia",
+  "Australia",
+  "Africa",
+  "Pacific",
+  "Atlantic",
+  "Indian",
+  "Antarctica",
+];
+
+/** The zone of a name, or of a city alone: `tokyo` is Asia/Tokyo. */
+export function findZone(name: string, zones: readonly string[]): string | undefined {
+  if (isZone(name)) return spelled(name, zones);
+  const city = `/${name.toLowerCase()}`;
+  const listed = zones.find((zone) => zone.toLowerCase().endsWith(city));
+  if (listed) return listed;
+  // Browsers know more names than they list.
+  const region = regions.find((part) => isZone(`${part}/${name}`));
+  return region && spelled(`${region}/${name}`.toLowerCase(), zones);
 }
 
 /**
@@ -97,8 +124,8 @@ function spelled(name: string, zones: readonly string[]): string {
   return name.replace(/(?<![a-z])[a-z]/g, (letter) => letter.toUpperCase());
 }
 
-function zoneHint(name: string, known: boolean, tried: boolean, now: number): string {
-  if (known) return `${name} is ${offsetLabel(now, name)} now.`;
-  if (tried) return "There is no such zone. Accepted: names such as Asia/Kolkata.";
-  return "By its name in the time zone database.";
+function zoneHint(found: string | undefined, tried: boolean, now: number): string {
+  if (found) return `${found} is ${offsetLabel(now, found)} now.`;
+  if (tried) return "There is no such zone. Accepted: names such as Asia/Kolkata, and their cities alone.";
+  return "By its name in the time zone database, or its city.";
 }

@@ -86,7 +86,7 @@ function ZoneMenu() {
   const zones = [...new Set([utc, own, zone])];
   const items: MenuItem[] = zones.map((name) => ({
     label: name,
-    ...(name === own && name !== utc && { hint: "browser" }),
+    ...(name === own && { hint: "browser" }),
     checked: name === zone,
     onSelect: () => setZone(name),
   }));
@@ -111,6 +111,7 @@ function ZoneMenu() {
           {(close) => (
             <div className="px-5 pt-3 pb-5 t-12">
               <ZoneName
+                onCancel={close}
                 onZone={(name) => {
                   close();
                   setZone(name);
