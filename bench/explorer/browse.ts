@@ -6,7 +6,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from "@playwri
 import { common } from "../../frontend/e2e/browser.ts";
 import { signIn } from "../../frontend/e2e/people.ts";
 import { type Clock, instruments } from "./instruments.ts";
-import { longestTask, profiled } from "./tasks.ts";
+import { computed, longestTask, profiled } from "./tasks.ts";
 
 interface Errand {
   readonly demo: string;
@@ -17,7 +17,8 @@ interface Errand {
   readonly trace: string;
 }
 
-interface Held {
+/** What something took, round by round: on the clock, and of the processor's time. */
+interface Took {
   readonly wall: number[];
   readonly cpu: number[];
 }
@@ -105,8 +106,8 @@ async function atManyRows(browser: Browser, state: State) {
   const grid = page.getByRole("grid", { name: "Events" });
   await grid.locator("[data-index]").first().waitFor();
   const rows = await loadRows(page);
-  const typing: Held = { wall: [], cpu: [] };
-  const scrolling: Held = { wall: [], cpu: [] };
+  const typing: Took = { wall: [], cpu: [] };
+  const scrolling: Took = { wall: [], cpu: [] };
   const rounds = Math.max(1, Math.ceil(errand.rounds / 2));
   for (let round = 0; round < rounds; round++) {
     add(scrolling, await longestTask(browser, page, () => scroll(page)));
@@ -121,9 +122,9 @@ async function atManyRows(browser: Browser, state: State) {
   return { rows, typing, scrolling };
 }
 
-function add(held: Held, longest: { wall: number; cpu: number }): void {
-  held.wall.push(longest.wall);
-  held.cpu.push(longest.cpu);
+function add(took: Took, round: { wall: number; cpu: number }): void {
+  took.wall.push(round.wall);
+  took.cpu.push(round.cpu);
 }
 
 /** Goes on to the end until so many rows are loaded, or there are no more. */
@@ -171,8 +172,8 @@ async function clearQuery(page: Page): Promise<void> {
   await page.keyboard.press("Escape");
 }
 
-async function largeEvent(browser: Browser, state: State): Promise<number[]> {
-  const open: number[] = [];
+async function largeEvent(browser: Browser, state: State): Promise<Took> {
+  const open: Took = { wall: [], cpu: [] };
   for (let round = 0; round < errand.rounds; round++) {
     const page = await fresh(browser, state);
     await page.goto(url + errand.large, { waitUntil: "networkidle" });
@@ -183,15 +184,17 @@ async function largeEvent(browser: Browser, state: State): Promise<number[]> {
       await time.click();
       await page.waitForFunction(() => clock.took !== undefined);
     };
-    await (round === 0 ? profiled(browser, page, fileFor("large-event"), act) : act());
-    open.push(await page.evaluate(() => clock.took ?? Number.NaN));
+    const cpu = await computed(page, () =>
+      round === 0 ? profiled(browser, page, fileFor("large-event"), act) : act(),
+    );
+    add(open, { wall: await page.evaluate(() => clock.took ?? Number.NaN), cpu });
     await page.context().close();
   }
   return open;
 }
 
-async function picks(browser: Browser, state: State): Promise<number[]> {
-  const took: number[] = [];
+async function picks(browser: Browser, state: State): Promise<Took> {
+  const took: Took = { wall: [], cpu: [] };
   const page = await fresh(browser, state);
   await page.goto(url + errand.month, { waitUntil: "networkidle" });
   const values = page.locator('ul[aria-label^="Values of"] [role="checkbox"]');
@@ -210,8 +213,10 @@ async function picks(browser: Browser, state: State): Promise<number[]> {
       await value.click();
       await page.waitForFunction(() => clock.took !== undefined);
     };
-    await (round === 0 ? profiled(browser, page, fileFor("pick"), pick) : pick());
-    took.push(await page.evaluate(() => clock.took ?? Number.NaN));
+    const cpu = await computed(page, () =>
+      round === 0 ? profiled(browser, page, fileFor("pick"), pick) : pick(),
+    );
+    add(took, { wall: await page.evaluate(() => clock.took ?? Number.NaN), cpu });
     await page.goto(url + errand.month, { waitUntil: "networkidle" });
     await values.first().waitFor();
   }

@@ -31,15 +31,15 @@ type seen struct {
 	FirstRows series   `json:"firstRows"`
 	Scripts   []string `json:"scripts"` // the files that came before the first rows
 	Rows      int      `json:"rows"`
-	Typing    held     `json:"typing"`
-	Scrolling held     `json:"scrolling"`
-	Open      series   `json:"open"`
-	Pick      series   `json:"pick"`
+	Typing    took     `json:"typing"`    // the longest task of each round
+	Scrolling took     `json:"scrolling"` // likewise
+	Open      took     `json:"open"`
+	Pick      took     `json:"pick"`
 }
 
-// held is the longest task of each round: on the clock, and by the processor's time alone, which others' work
+// took is what something took: on the clock, and of the processor's time in the page's thread, which others' work
 // on the machine does not lengthen.
-type held struct {
+type took struct {
 	Wall series `json:"wall"`
 	CPU  series `json:"cpu"`
 }

@@ -2,8 +2,9 @@
 // thirty days, stored by the product's consumer, and one event with 1 MiB of JSON, looked at in headless Chromium.
 // It tells how soon the first rows stand, how much script that took, how long the page's thread is held while
 // somebody types and scrolls, and how soon a large event and the rows of a picked value are there. Goals are held
-// against the median of some rounds; the best and the worst are printed too, and what a page without scripts takes
-// in the same browser. Times are the machine's: they are for a person to judge.
+// against the median of some rounds; printed too are the best and the worst, what a page without scripts takes in the
+// same browser, and what the page's thread computed, which beside others' work on the machine says more than the
+// clock. Times are the machine's: they are for a person to judge.
 //
 //	go run ./bench/explorer                  # after make build
 //	go run ./bench/explorer -keep DIR        # fills a data folder, or looks at the one that is there
@@ -20,6 +21,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"syscall"
 
 	"oriel/bench/goal"
 )
@@ -58,7 +60,7 @@ func main() {
 	flag.BoolVar(&o.log, "log", false, "print the product's log")
 	flag.BoolVar(&o.enforce, "enforce", false, "fail where a goal is missed")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "explorer:", err)
@@ -119,7 +121,7 @@ func (s series) median() float64 {
 func report(out io.Writer, goals *goal.Sheet, o options, seen *seen) error {
 	for what, s := range map[string]series{
 		"bare": seen.Bare, "first rows": seen.FirstRows, "typing": seen.Typing.Wall, "scrolling": seen.Scrolling.Wall,
-		"open": seen.Open, "pick": seen.Pick,
+		"open": seen.Open.Wall, "pick": seen.Pick.Wall,
 	} {
 		if len(s) == 0 {
 			return fmt.Errorf("the browser measured nothing: %s", what)
@@ -135,16 +137,17 @@ func report(out io.Writer, goals *goal.Sheet, o options, seen *seen) error {
 	goals.AtMost("scripts before the first rows", before, goalFirstScripts, " KiB")
 	goals.AtMost("scripts in all", all, goalScripts, " KiB")
 	for _, t := range []struct {
-		what string
-		held held
-	}{{"typing a query", seen.Typing}, {"scrolling", seen.Scrolling}} {
-		what := fmt.Sprintf("longest task while %s, %d rows loaded", t.what, seen.Rows)
-		fmt.Fprintf(out, "%s: %s; by computing alone: %s\n", what, t.held.Wall, t.held.CPU)
-		goals.AtMost(what, t.held.Wall.median(), goalTask, " ms")
+		what  string
+		took  took
+		limit float64
+	}{
+		{fmt.Sprintf("longest task while typing a query, %d rows loaded", seen.Rows), seen.Typing, goalTask},
+		{fmt.Sprintf("longest task while scrolling, %d rows loaded", seen.Rows), seen.Scrolling, goalTask},
+		{"from a click to the tree of an event of 1 MiB", seen.Open, goalOpen},
+		{"from a click on a value to its rows", seen.Pick, goalPick},
+	} {
+		fmt.Fprintf(out, "%s: %s; computed by the page: %s\n", t.what, t.took.Wall, t.took.CPU)
+		goals.AtMost(t.what, t.took.Wall.median(), t.limit, " ms")
 	}
-	fmt.Fprintf(out, "click to the tree of an event of 1 MiB: %s\n", seen.Open)
-	goals.AtMost("from a click to the tree of an event of 1 MiB", seen.Open.median(), goalOpen, " ms")
-	fmt.Fprintf(out, "click on a value to its rows: %s\n", seen.Pick)
-	goals.AtMost("from a click on a value to its rows", seen.Pick.median(), goalPick, " ms")
 	return nil
 }

@@ -39,6 +39,21 @@ export async function longestTask(
   return { wall: longest(({ dur }) => dur), cpu: longest(({ tdur }) => tdur) };
 }
 
+/** How long the page's thread computes while something is done, in ms of the processor's time. */
+export async function computed(page: Page, act: () => Promise<void>): Promise<number> {
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+  const spent = async () => {
+    const { metrics } = await devtools.send("Performance.getMetrics");
+    return metrics.find(({ name }) => name === "TaskDuration")?.value ?? Number.NaN;
+  };
+  const before = await spent();
+  await act();
+  const after = await spent();
+  await devtools.detach();
+  return (after - before) * 1000;
+}
+
 /** Does something, and hands a trace of it with a profile over where that is asked for. */
 export async function profiled(
   browser: Browser,
