@@ -17,19 +17,15 @@ import {
 } from "#/api/oriel.gen.ts";
 import { mayHelp } from "#/lib/http.ts";
 import { type Field, listParams, type Search, windowParams } from "#/lib/search.ts";
+import { forgetSnapshots, keptSnapshot, type Taken } from "#/lib/snapshots.ts";
+
+export type { Taken };
 
 const pageSize = 100;
 /** The server bounds how far it looks for one page. So many empty ones in a row are read unasked. */
 const patience = 5;
 /** So long a search that was left is shown again as it was. */
 export const kept = 600_000;
-
-/** A snapshot, of which every number about a search is. */
-export interface Taken {
-  readonly snapshot: Snapshot;
-  /** When this browser got it. */
-  readonly takenAt: string;
-}
 
 interface Page extends Taken {
   readonly page: EventPage;
@@ -127,8 +123,9 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
     queryKey,
     initialPageParam: undefined as { snapshot: Snapshot; takenAt: string; token: string } | undefined,
     queryFn: async ({ pageParam, signal }): Promise<Page> => {
-      const snapshot = pageParam?.snapshot ?? (await createSnapshot(bounds, { signal }));
-      const takenAt = pageParam?.takenAt ?? new Date().toISOString();
+      const same = pageParam ?? keptSnapshot(client, bounds);
+      const snapshot = same?.snapshot ?? (await createSnapshot(bounds, { signal }));
+      const takenAt = same?.takenAt ?? new Date().toISOString();
       if (!pageParam) client.setQueryData<Taken>(takenKey, { snapshot, takenAt });
       const token = pageParam && { pageToken: pageParam.token };
       const request = { ...filter, snapshot: snapshot.snapshot, pageSize, ...token };
@@ -150,6 +147,7 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
   }, [current]);
 
   const again = useCallback(() => {
+    forgetSnapshots(client);
     const next = (client.getQueryData<number>(runKey) ?? 0) + 1;
     client.setQueryDefaults(runKey, { gcTime: Number.POSITIVE_INFINITY });
     client.setQueryData(runKey, next);
@@ -158,6 +156,7 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
 
   const renew = useCallback(
     (next: Search) => {
+      forgetSnapshots(client);
       const key = keyOf(next, run);
       const other = hashKey(key);
       if (other === id) return;

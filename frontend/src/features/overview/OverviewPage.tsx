@@ -11,7 +11,7 @@ import { useZone } from "#/ui/zone.tsx";
 import { Alerts } from "./Alerts.tsx";
 import { changeText, errorsOf, minuteBefore, numberText, shareText } from "./numbers.ts";
 import { Proof } from "./Panel.tsx";
-import { freshness, PipelinePanel, rateText } from "./PipelinePanel.tsx";
+import { deadLettersTitle, NewestCommit, PipelinePanel, rateText } from "./PipelinePanel.tsx";
 import { Ranking } from "./Ranking.tsx";
 import { SeverityMix } from "./SeverityMix.tsx";
 import { type Overview, useOverview } from "./useOverview.ts";
@@ -45,7 +45,7 @@ export function OverviewPage() {
       <div className="flex min-h-8 flex-wrap items-center gap-2">
         <h1 className="t-16">Overview</h1>
         <span className="min-w-0 flex-1 cut t-12 text-ink-3 max-wide:hidden">
-          Every number opens the search that proves it
+          Every number of events opens the search that proves it
         </span>
         <WindowButton overview={overview} from={from ?? usual} until={until} onWindow={onWindow} />
         <Button
@@ -197,17 +197,19 @@ function Now() {
         name="Freshness"
         failed={failed}
         note="since the newest commit"
-        value={data && (freshness(data) ?? "—")}
+        value={data && <NewestCommit data={data} />}
       />
       <Figure
         name="Lag"
         failed={failed}
         note={data?.lag === undefined ? "the broker does not say" : "records not accounted for"}
+        title="Records that are not stored yet, so that no search finds them"
         value={data && (data.lag === undefined ? "—" : numberText(data.lag, "exact"))}
       />
       <Figure
         name="Dead letters"
         failed={failed}
+        title={deadLettersTitle}
         note={data && `${numberText(data.deadLettersRecent, "exact")} in the last 10 min`}
         value={data && numberText(data.deadLettersDay, "exact")}
       />
@@ -219,15 +221,18 @@ function Figure({
   name,
   value,
   note,
+  title,
   failed,
 }: {
   name: string;
   value: ReactNode;
   note?: ReactNode;
+  /** Why no search proves it. */
+  title?: string;
   failed: boolean;
 }) {
   return (
-    <div className="grid min-h-20 content-center gap-0.5 bg-surface px-4 py-2">
+    <div title={title} className="grid min-h-20 content-center gap-0.5 bg-surface px-4 py-2">
       <span className="t-12 text-ink-2">{name}</span>
       <span className="flex min-h-7 items-center text-[20px]/7 font-semibold tabular-nums">
         {value || (failed ? <span title="It could not be read.">—</span> : <Skeleton width="96px" />)}

@@ -87,11 +87,15 @@ export function Shown({
   );
 }
 
+/** What shows that something leads somewhere. */
+export const proofClass =
+  "underline decoration-line-3 decoration-dotted underline-offset-3 hover:decoration-current hover:decoration-solid";
+
 /** Opens the search that finds what a number counts. */
 export function Proof({
   window,
   filters,
-  className = "hover:underline",
+  className = proofClass,
   title,
   label,
   tabIndex,

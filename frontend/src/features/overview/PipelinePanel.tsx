@@ -5,8 +5,8 @@ import { spelled } from "#/lib/visible.ts";
 import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
-import { numberText } from "./numbers.ts";
-import { Panel, Shown } from "./Panel.tsx";
+import { arrivedAt, minuteBefore, numberText } from "./numbers.ts";
+import { Panel, Proof, Shown } from "./Panel.tsx";
 import { usePipeline } from "./usePipeline.ts";
 
 /** `0.6/s`, `356/s` */
@@ -28,10 +28,29 @@ function standing(partitions: readonly PipelinePartition[]): string {
   return partitions.length === 1 ? "1 partition runs" : `${partitions.length} partitions run`;
 }
 
+export const deadLettersTitle =
+  "Records that could not be read as events: no search finds them, and there is no page of them here";
+
+/** How long ago the newest records were stored, which leads to them. */
+export function NewestCommit({ data }: { data: Pipeline }) {
+  const zone = useZone();
+  if (data.lastCommitTime === undefined) return "—";
+  const { window, arrived } = arrivedAt(data.lastCommitTime);
+  return (
+    <Proof
+      window={window}
+      filters={arrived}
+      title={`The events that were stored about ${dateAndTime(data.lastCommitTime, zone)}`}
+    >
+      <time dateTime={data.lastCommitTime}>{freshness(data)}</time>
+    </Proof>
+  );
+}
+
 export function PipelinePanel() {
   const box = usePipeline();
-  const zone = useZone();
   const { data } = box;
+  const minute = data && minuteBefore(data.time);
   return (
     <Panel heading="Pipeline" beside={data && "now, whatever the window"}>
       <Shown box={box} what="The pipeline" height="h-56">
@@ -49,20 +68,24 @@ export function PipelinePanel() {
               )}
             </Row>
             <Row ok name="Ingest" about="stored in the last minute">
-              {rateText(data.storedPerSecond)}
-            </Row>
-            <Row ok name="Freshness" about="since the newest commit">
-              {data.lastCommitTime ? (
-                <time dateTime={data.lastCommitTime} title={dateAndTime(data.lastCommitTime, zone)}>
-                  {freshness(data)}
-                </time>
-              ) : (
-                "—"
+              {minute && (
+                <Proof
+                  window={minute.window}
+                  filters={minute.arrived}
+                  title="The events that were stored then"
+                >
+                  {rateText(data.storedPerSecond)}
+                </Proof>
               )}
             </Row>
+            <Row ok name="Freshness" about="since the newest commit">
+              <NewestCommit data={data} />
+            </Row>
             <Row
-              ok={data.deadLettersRecent === 0}
+              // Some are no alert: what is one is told among the alerts.
+              ok={data.deadLettersRecent === 0 ? true : undefined}
               name="Dead letters"
+              title={deadLettersTitle}
               about={`${numberText(data.deadLettersRecent, "exact")} in the last 10 min`}
             >
               {numberText(data.deadLettersDay, "exact")} in 24 h
@@ -95,18 +118,25 @@ function Row({
   ok,
   name,
   about,
+  title,
   children,
 }: {
-  ok: boolean;
+  /** Undefined of what is neither well nor broken. */
+  ok: boolean | undefined;
   name: string;
+  title?: string;
   about: string;
   children: ReactNode;
 }) {
   return (
     <li className="flex min-h-10 items-center gap-2 px-4 wide:min-h-7">
-      <Icon name={ok ? "check" : "alert"} className={ok ? "text-accent" : "text-error"} />
+      {ok === undefined ? (
+        <Icon name="info" className="text-ink-3" />
+      ) : (
+        <Icon name={ok ? "check" : "alert"} className={ok ? "text-accent" : "text-error"} />
+      )}
       <span className="flex-none">{name}</span>
-      <span className="min-w-0 flex-1 cut text-ink-3" title={spelled(about)}>
+      <span className="min-w-0 flex-1 cut text-ink-3" title={title ?? spelled(about)}>
         <Visible text={about} />
       </span>
       <span className="flex-none tabular-nums">{children}</span>

@@ -3,7 +3,7 @@ import { columnsOf, spelled } from "#/lib/visible.ts";
 import { SeverityMark } from "#/ui/severity.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { numberText, shareText, sparkOf } from "./numbers.ts";
-import { Panel, Proof, Shown } from "./Panel.tsx";
+import { Panel, Proof, proofClass, Shown } from "./Panel.tsx";
 import { type Box, listed } from "./useOverview.ts";
 
 /** From here on a share of errors is marked. */
@@ -58,7 +58,7 @@ export function Ranking({
                       filters={{ [field]: [value] }}
                       title={spelled(value)}
                       label={value}
-                      className="flex mono-12 hover:underline"
+                      className={`flex mono-12 ${proofClass}`}
                     >
                       <Ends text={value} />
                     </Proof>
@@ -76,7 +76,7 @@ export function Ranking({
                       window={window}
                       filters={{ [field]: [value], severity: ["error"] }}
                       title={`${numberText(errors, "exact")} errors`}
-                      className={`inline-flex items-center gap-1 hover:underline ${errors / count >= notable ? "text-error" : ""}`}
+                      className={`inline-flex items-center gap-1 ${proofClass} ${errors / count >= notable ? "text-error" : ""}`}
                     >
                       {errors / count >= notable && <SeverityMark level="error" />}
                       {shareText(errors, count)}

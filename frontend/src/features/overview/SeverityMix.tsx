@@ -39,9 +39,9 @@ export function SeverityMix({ facets }: { facets: Box<FacetList> }) {
                   <Proof window={window} filters={onlySeverity(level)} className={target}>
                     <span className="tabular-nums">
                       {numberText(count, counts?.relation === "exact" ? "exact" : "sampled")}
-                    </span>
+                    </span>{" "}
+                    <span className="text-ink-3">{shareText(count, all)}</span>
                   </Proof>
-                  <span className="text-ink-3">{shareText(count, all)}</span>
                 </li>
               ))}
             </ul>

@@ -101,6 +101,16 @@ export function sparkOf({ buckets, split }: Histogram, value: string): readonly 
 }
 
 const day = 86_400_000;
+const second = 1000;
+
+/** What was stored about a moment, of events up to a day old. */
+export function arrivedAt(time: string): { readonly window: Window; readonly arrived: Params } {
+  const at = (ms: number) => new Date(Date.parse(time) + ms).toISOString();
+  return {
+    window: { from: at(-day), until: at(day / 24) },
+    arrived: { arrivedFrom: [at(-second)], arrivedUntil: [at(second)] },
+  };
+}
 
 /** What was stored in the minute before, of events up to a day old. */
 export function minuteBefore(time: string): { readonly window: Window; readonly arrived: Params } {

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { afterEach, expect, test } from "vitest";
 import type { Histogram, Pipeline } from "#/api/oriel.gen.ts";
 import { closeApp, openApp, refused, session } from "#/testing.tsx";
@@ -95,6 +95,32 @@ function target(link: HTMLElement | null | undefined): { path: string; params: R
   return { path: url.pathname, params: Object.fromEntries(url.searchParams) };
 }
 
+test("the search that a number leads to is of the snapshot that it was counted on", async () => {
+  const asked: (string | null)[] = [];
+  openApp("/overview", {
+    ...answers,
+    // The search has the dates in its address.
+    "GET /v1/events:snapshot": ({ url }) =>
+      Response.json({ snapshot: url.searchParams.get("until") === "now" ? "counted" : "another", ...window }),
+    "GET /v1/events": ({ url }) => {
+      asked.push(url.searchParams.get("snapshot"));
+      return Response.json({ events: [], covered: window, snapshot: "counted" });
+    },
+  });
+  const [link] = await screen.findAllByText("1,200", { selector: "a, a *" });
+  link?.closest("a")?.click();
+  await waitFor(() => expect(asked).toEqual(["counted"]));
+});
+
+test("the newest commit leads to what it stored", async () => {
+  openApp("/overview", answers);
+  const [link] = await screen.findAllByText("600 ms", { selector: "a, a *" });
+  expect(target(link?.closest("a")).params).toMatchObject({
+    arrivedFrom: "2026-11-30T14:59:58.400Z",
+    arrivedUntil: "2026-11-30T15:00:00.400Z",
+  });
+});
+
 test("every number leads to the search in the same window", async () => {
   openApp("/overview", answers);
   const links = await screen.findAllByText("1,200", { selector: "a, a *" });
@@ -104,11 +130,14 @@ test("every number leads to the search in the same window", async () => {
     params: { ...window, type: "shop.order.v1" },
   });
   const mix = within(screen.getByRole("region", { name: "Severity mix" }));
-  expect(target(mix.getByRole("link", { name: "6" }))).toEqual({
+  expect(target(mix.getByRole("link", { name: "6 0.50 %" }))).toEqual({
     path: "/explore",
     params: { ...window, "q!": "-severity:error" },
   });
-  expect(target(mix.getByRole("link", { name: "4" })).params).toEqual({ ...window, "q!": "severity:*" });
+  expect(target(mix.getByRole("link", { name: "4 0.33 %" })).params).toEqual({
+    ...window,
+    "q!": "severity:*",
+  });
   const types = within(screen.getByRole("region", { name: "Busiest types" }));
   expect(target(types.getByRole("link", { name: "3.00 %" })).params).toEqual({
     ...window,

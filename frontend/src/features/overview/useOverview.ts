@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useCallback, useState } from "react";
 import {
   countEvents,
@@ -10,6 +10,7 @@ import {
   type Histogram,
   type Snapshot,
 } from "#/api/oriel.gen.ts";
+import { forgetSnapshots, keepSnapshot, keptSnapshot, type Taken } from "#/lib/snapshots.ts";
 import { relative, utc } from "#/lib/time.ts";
 import { useZone } from "#/ui/zone.tsx";
 import { before, type Window, windowOf } from "./numbers.ts";
@@ -21,11 +22,6 @@ export interface Box<T> {
   readonly outdated: boolean;
   readonly error: Error | null;
   readonly again: () => void;
-}
-
-interface Taken {
-  readonly snapshot: Snapshot;
-  readonly takenAt: string;
 }
 
 export interface Overview {
@@ -77,14 +73,21 @@ function useBox<T>(
 /** All numbers of the page, of one snapshot, so that they agree. */
 export function useOverview(from: string | undefined, until: string | undefined): Overview {
   const zone = useZone();
+  const client = useQueryClient();
   const [run, setRun] = useState(0);
   const rolls = until === undefined || relative(until) !== undefined;
   const snapshot = useQuery({
     queryKey: ["overview", "snapshot", from ?? "", until ?? "", run],
     queryFn: async ({ signal }): Promise<Taken> => {
       // A window that ends now has an end, so that a search in it finds the same later.
+      // While a link is followed the address has its dates already.
+      const same = until && keptSnapshot(client, { ...(from && { from }), until });
+      if (same) return same;
       const taken = await createSnapshot({ ...(from && { from }), until: until ?? "now" }, { signal });
-      return { snapshot: taken, takenAt: new Date().toISOString() };
+      const whole = { snapshot: taken, takenAt: new Date().toISOString() };
+      // The search that a number leads to is of the same events.
+      keepSnapshot(client, windowOf(taken, whole.takenAt), whole);
+      return whole;
     },
     placeholderData: keepPreviousData,
     refetchInterval: rolls ? every : false,
@@ -100,7 +103,10 @@ export function useOverview(from: string | undefined, until: string | undefined)
     window: taken && windowOf(taken.snapshot, taken.takenAt),
     reading: snapshot.isFetching,
     error: snapshot.isFetching ? null : snapshot.error,
-    again: useCallback(() => setRun((last) => last + 1), []),
+    again: useCallback(() => {
+      forgetSnapshots(client);
+      setRun((last) => last + 1);
+    }, [client]),
     histogram: useBox("volume", taken, zone, (one, _, signal) =>
       getHistogram({ ...token(one), ...zoned, splitBy: "severity", buckets: bars }, { signal }),
     ),
