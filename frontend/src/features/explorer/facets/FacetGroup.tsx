@@ -173,7 +173,10 @@ const usuallyOpen: ReadonlySet<Field> = new Set(["severity", "type", "source", "
 function rowsOf(counts: FacetCounts, { search, total }: Sidebar, searched: boolean): FacetRow[] {
   const { field, values, missing, relation, sample } = counts;
   const top = values.reduce((most, { count }) => Math.max(most, count), missing);
-  const whole = Math.max(relation === "exact" ? (total ?? 0) : (sample ?? 0), top, 1);
+  // What is picked of a field does not narrow its counts: all of them are more than the search finds.
+  const counted =
+    picksOf(search.filters, field) > 0 ? values.reduce((sum, { count }) => sum + count, missing) : 0;
+  const whole = Math.max(relation === "exact" ? (total ?? 0) : (sample ?? 0), counted, top, 1);
   const row = (value: FacetRow["value"], count: number): FacetRow => ({
     value,
     count,
