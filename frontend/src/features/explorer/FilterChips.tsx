@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useState } from "react";
+import { type ReactNode, type RefObject, useEffect, useRef, useState } from "react";
 import {
   type Field,
   type Filter,
@@ -53,6 +53,8 @@ export function FilterChips({
 }) {
   const narrow = useNarrow();
   useEffect(() => whenIdle(FilterFormPart.preload), []);
+  const bar = useRef<HTMLDivElement>(null);
+  const follow = useFollowed(bar);
   const arrived = arrival.arrivedFrom !== undefined || arrival.arrivedUntil !== undefined;
   if (narrow && filters.length === 0 && Object.keys(unknown).length === 0 && !arrived) return null;
   return (
@@ -61,6 +63,7 @@ export function FilterChips({
       className="flex flex-none items-start border-b border-line bg-surface px-4 py-2 wide:px-3 wide:py-1.5"
     >
       <div
+        ref={bar}
         role="toolbar"
         aria-label="Filters"
         className="flex min-w-0 flex-1 items-center gap-1.5 overflow-x-auto [scrollbar-width:none] wide:flex-wrap wide:overflow-visible"
@@ -68,9 +71,13 @@ export function FilterChips({
         {filters.map((filter) => (
           <Chip
             key={keyOf(filter)}
+            id={keyOf(filter)}
             filter={filter}
             facets={facets}
-            onChange={(next) => onChange(replaceFilter(filters, filter, next))}
+            onChange={(next) => {
+              if (next) follow(keyOf(next));
+              onChange(replaceFilter(filters, filter, next));
+            }}
           />
         ))}
         {arrived && onArrival && <ArrivalChip arrival={arrival} onArrival={onArrival} />}
@@ -101,6 +108,22 @@ export function FilterChips({
       {actions ?? <CopyLink />}
     </div>
   );
+}
+
+/** A filter that changes its sense is another chip, which has the focus of the one that it was. */
+function useFollowed(bar: RefObject<HTMLElement | null>): (id: string) => void {
+  const wanted = useRef<string>(undefined);
+  useEffect(() => {
+    if (wanted.current === undefined) return;
+    const chips = bar.current?.querySelectorAll<HTMLElement>("[data-chip]") ?? [];
+    const chip = [...chips].find(({ dataset }) => dataset.chip === wanted.current);
+    if (!chip) return;
+    wanted.current = undefined;
+    if (document.activeElement === document.body) chip.querySelector("button")?.focus();
+  });
+  return (id) => {
+    wanted.current = bar.current?.contains(document.activeElement) ? id : undefined;
+  };
 }
 
 function keyOf(filter: Filter): string {

@@ -27,10 +27,13 @@ function frame({ disabled }: Filter, strong: boolean): string {
 
 /** One filter, with all that can be done with it. */
 export function Chip({
+  id,
   filter,
   facets,
   onChange,
 }: {
+  /** By which it is found again. */
+  id: string;
   filter: Filter;
   facets: readonly Field[];
   onChange: (next: Filter | undefined) => void;
@@ -88,7 +91,7 @@ export function Chip({
     }
   });
   return (
-    <span ref={box} className={`${chipClass} ${frame(filter, words.strong)}`}>
+    <span ref={box} data-chip={id} className={`${chipClass} ${frame(filter, words.strong)}`}>
       <Popover
         label={`Filter: ${words.field}`}
         open={open}

@@ -1,9 +1,11 @@
 // @vitest-environment jsdom
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { useState } from "react";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Filter } from "#/lib/search.ts";
 import { completeDocument } from "#/testing.tsx";
+import { FilterChips } from "../FilterChips.tsx";
 import { Chip } from "./Chip.tsx";
 import { nameOf } from "./words.ts";
 
@@ -53,7 +55,7 @@ function show(filter: Filter) {
   const onChange = vi.fn<(next: Filter | undefined) => void>();
   render(
     <QueryClientProvider client={new QueryClient()}>
-      <Chip filter={filter} facets={["room"]} onChange={onChange} />
+      <Chip id="chip" filter={filter} facets={["room"]} onChange={onChange} />
     </QueryClientProvider>,
   );
   return { onChange, chip: screen.getByRole("button", { name: /^Change filter/ }) };
@@ -111,4 +113,31 @@ test("a field that there is not is refused with a reason", async () => {
   fireEvent.click(button);
   expect(button.getAttribute("aria-disabled")).toBe("true");
   expect(onChange).not.toHaveBeenCalled();
+});
+
+function Stateful({ initial }: { initial: readonly Filter[] }) {
+  const [filters, setFilters] = useState(initial);
+  return (
+    <QueryClientProvider client={new QueryClient()}>
+      <FilterChips
+        filters={filters}
+        unknown={{}}
+        covered={false}
+        onChange={setFilters}
+        onUnknown={() => undefined}
+      />
+    </QueryClientProvider>
+  );
+}
+
+test.each([
+  ["n", "type is not a"],
+  [" ", "type is a, disabled"],
+  ["p", "type is a, pinned"],
+])("after “%s” the focus is on the chip that the filter is now", (key, name) => {
+  render(<Stateful initial={[on("type", ["a"]), on("source", ["s"])]} />);
+  const chip = screen.getByRole("button", { name: "Change filter: type is a" });
+  chip.focus();
+  fireEvent.keyDown(chip, { key });
+  expect(document.activeElement).toBe(screen.getByRole("button", { name: `Change filter: ${name}` }));
 });
