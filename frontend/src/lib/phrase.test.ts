@@ -77,3 +77,14 @@ test.each([
   "0m",
   "__proto__",
 ])("“%s” is refused", (text) => expect(read(text)).toHaveProperty("error"));
+
+test("a time of day that the clock skips is told", () => {
+  const now = Date.parse("2026-04-10T00:00:00Z");
+  const told = (text: string) => {
+    const read = readPhrase(text, "Europe/Berlin", now);
+    return "error" in read ? read.error : read.skipped;
+  };
+  expect(told("29 mar 02:30 to 29 mar 04:00")).toMatch(/^02:30:00 does not exist on 29 Mar, .* 03:30:00/);
+  expect(told("29 mar 01:30 to 29 mar 04:00")).toBeUndefined();
+  expect(told("29 mar")).toBeUndefined();
+});

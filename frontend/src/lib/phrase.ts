@@ -2,12 +2,14 @@
  * Reads a window of time as people say it: `last monday at 3pm to now`, `yesterday`, `30 nov 14:00 - 15:00`,
  * `past 2 hours`. Days and clocks are those of a zone; weeks begin on Monday. What slides stays relative.
  */
-import { instantOf, relative, rfc3339, type Wall, wallOf } from "./time.ts";
+import { instantOf, relative, rfc3339, skippedText, type Wall, wallOf } from "./time.ts";
 
 /** Bounds for the URL and the API; without an end the window is open. */
 export interface Window {
   readonly from: string;
   readonly until: string | undefined;
+  /** Of a time that the clock skips: what is taken. */
+  readonly skipped?: string | undefined;
 }
 
 export type ReadPhrase = Window | { readonly error: string };
@@ -85,13 +87,13 @@ function range(text: string, here: Here): ReadPhrase | undefined {
   if (more !== undefined) return undefined;
   if (first === undefined || second === undefined) {
     const start = open === undefined ? undefined : point(open, here);
-    return start && { from: beginning(start, here), until: undefined };
+    return start && { from: beginning(start, here), until: undefined, skipped: skipped([start], here) };
   }
   const start = point(first, here);
   if (!start) return { error: `“${first}” is no time that can be read.` };
   const end = point(second, here, dayOf(start));
   if (!end) return { error: `“${second}” is no time that can be read.` };
-  return { from: beginning(start, here), until: ending(end, here) };
+  return { from: beginning(start, here), until: ending(end, here), skipped: skipped([start, end], here) };
 }
 
 function single(text: string, here: Here): Window | undefined {
@@ -101,7 +103,7 @@ function single(text: string, here: Here): Window | undefined {
   const from = beginning(read, here);
   // Of a day that is not over, what is stamped ahead shows as well.
   const over = read.is === "days" && instant(read.next, here) <= here.now;
-  return { from, until: over ? ending(read, here) : undefined };
+  return { from, until: over ? ending(read, here) : undefined, skipped: skipped([read], here) };
 }
 
 /** `beside` is the day of the other bound, for an end that names none. */
@@ -249,6 +251,14 @@ function beginning(read: Point, here: Here): string {
   if (read.is === "moment") return read.value;
   if (read.is === "days") return written(instant(read.first, here));
   return written(instant(read.day ?? here.today, here, read.clock), read.clock.fraction);
+}
+
+function skipped(points: readonly Point[], { zone, today }: Here): string | undefined {
+  for (const read of points) {
+    const said = read.is === "clock" && skippedText({ ...(read.day ?? today), ...read.clock }, zone);
+    if (said) return said;
+  }
+  return undefined;
 }
 
 /** Of whole days the last one is in the window. */

@@ -16,6 +16,7 @@ import {
   relative,
   shortDay,
   timeOfDay,
+  writtenTime,
 } from "./time.ts";
 
 const berlin = "Europe/Berlin";
@@ -66,6 +67,31 @@ describe("showing a time", () => {
       "1 Jan 2026 00:00:00 – 29 Dec 2026 00:00:00",
     );
     expect(range("2025-12-31T00:00:00Z")).toBe("since 31 Dec 2025 00:00:00");
+  });
+  test("a range tells its offsets where the clock shows a bound twice", () => {
+    const range = (from: string, until?: string) =>
+      rangeText(from, until, berlin, Date.parse("2026-11-30T00:00:00Z"));
+    expect(range("2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z")).toBe(
+      "25 Oct 02:30:00 +02:00 – 02:30:00 +01:00",
+    );
+    expect(range("2026-10-25T01:30:00Z")).toBe("since 25 Oct 02:30:00 +01:00");
+    expect(range("2026-10-25T02:30:00Z", "2026-10-26T00:00:00Z")).toBe("25 Oct 03:30:00 – 26 Oct 01:00:00");
+  });
+  test.each([
+    "2026-10-25T00:30:00Z",
+    "2026-10-25T01:30:00.25Z",
+    "2026-10-25T02:30:00Z",
+    "2026-03-29T01:00:00Z",
+  ])("what is written of %s is read as the same instant", (time) => {
+    const bound = readBound(writtenTime(time, berlin), berlin, 0);
+    expect("value" in bound && Date.parse(bound.value)).toBe(Date.parse(time));
+  });
+  test("a time that the clock skips is said to be taken as a later one", () => {
+    expect(readBound("2026-03-29 02:30", berlin, 0)).toEqual({
+      value: "2026-03-29T01:30:00Z",
+      skipped: "02:30:00 does not exist on 29 Mar, as the clock is set forward: 03:30:00 is taken.",
+    });
+    expect(readBound("2026-03-29 03:30", berlin, 0)).toEqual({ value: "2026-03-29T01:30:00Z" });
   });
   test("a day begins at its local midnight, also where clocks change", () => {
     expect(new Date(dayStart("2026-10-25T20:00:00Z", berlin)).toISOString()).toBe("2026-10-24T22:00:00.000Z");

@@ -80,6 +80,18 @@ export function offsetLabel(ms: number, zone: string): string {
   return `${sign}${two(Math.floor(Math.abs(minutes) / 60))}:${two(Math.abs(minutes) % 60)}`;
 }
 
+/** Whether the clock of the zone shows this time twice, as it is set back in between. */
+export function isRepeated(ms: number, zone: string): boolean {
+  return zone !== utc && instantsOf(wallOf(ms, zone), zone).length > 1;
+}
+
+/** As a person may write it: `2026-10-25 02:30:00`, with the offset where the clock shows it twice. */
+export function writtenTime(time: string, zone: string): string {
+  const ms = Date.parse(time);
+  const offset = isRepeated(ms, zone) ? offsetLabel(ms, zone).replace("−", "-") : "";
+  return `${isoDay(wallOf(ms, zone))} ${clock(wallOf(ms, zone))}${/\.\d+/.exec(time)?.[0] ?? ""}${offset}`;
+}
+
 /** The fraction digits of an RFC 3339 time, cut or filled to `digits`. */
 function fraction(time: string, digits: number): string {
   const sent = /\.(\d+)/.exec(time)?.[1] ?? "";
@@ -88,6 +100,10 @@ function fraction(time: string, digits: number): string {
 
 function clock(wall: Wall): string {
   return `${two(wall.hour)}:${two(wall.minute)}:${two(wall.second)}`;
+}
+
+function isoDay(wall: Wall): string {
+  return `${String(wall.year).padStart(4, "0")}-${two(wall.month)}-${two(wall.day)}`;
 }
 
 const dayAndMonth = (wall: Wall) => `${wall.day} ${months[wall.month - 1]}`;
@@ -112,8 +128,7 @@ function tellingDigits(time: string): number {
 export function dateAndTime(time: string, zone: string, digits = tellingDigits(time)): string {
   return told(time, (ms) => {
     const wall = wallOf(ms, zone);
-    const date = `${String(wall.year).padStart(4, "0")}-${two(wall.month)}-${two(wall.day)}`;
-    return `${date} ${clock(wall)}${fraction(time, digits)} ${offsetLabel(ms, zone)}`;
+    return `${isoDay(wall)} ${clock(wall)}${fraction(time, digits)} ${offsetLabel(ms, zone)}`;
   });
 }
 
@@ -176,20 +191,23 @@ const elevenMonths = 330 * 86_400_000;
 
 /**
  * `30 Nov 14:02:11 – 15:02:11`; without an end `since 30 Nov 14:02:11`. The years are said where a
- * bound is not of this year, and where the range is so long that day and month could be of two.
+ * bound is not of this year, and where the range is so long that day and month could be of two; the
+ * offsets where the clock shows a bound twice.
  */
 export function rangeText(from: string, until: string | undefined, zone: string, now = Date.now()): string {
   const year = (ms: number) => wallOf(ms, zone).year;
   const start = Date.parse(from);
   const end = until === undefined ? now : Date.parse(until);
   const years = [start, end].some((ms) => year(ms) !== year(now)) || end - start > elevenMonths;
+  const turned = isRepeated(start, zone) || (until !== undefined && isRepeated(end, zone));
+  const offset = (time: string) => (turned ? ` ${offsetLabel(Date.parse(time), zone)}` : "");
   const full = (time: string) => {
     const wall = wallOf(Date.parse(time), zone);
-    return `${dayAndMonth(wall)} ${years ? `${wall.year} ` : ""}${clock(wall)}`;
+    return `${dayAndMonth(wall)} ${years ? `${wall.year} ` : ""}${clock(wall)}${offset(time)}`;
   };
   if (until === undefined) return `since ${full(from)}`;
   const sameDay = dayKey(from, zone) === dayKey(until, zone);
-  return `${full(from)} – ${sameDay ? timeOfDay(until, zone, 0) : full(until)}`;
+  return `${full(from)} – ${sameDay ? timeOfDay(until, zone, 0) + offset(until) : full(until)}`;
 }
 
 /** How much later `b` is than `a`: `38 ms`, `4.1 s`, `12 min`, `3 h`, `2 d`. */
@@ -227,7 +245,12 @@ export const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz
 const wallPattern = /^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:[T ]?(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?)?$/;
 
 /** What a person typed as a bound: the value for the URL and the API, or what is accepted instead. */
-export type Bound = { readonly value: string } | { readonly error: string };
+export type Bound =
+  | {
+      readonly value: string /** Of a time that the clock skips: what is taken. */;
+      readonly skipped?: string | undefined;
+    }
+  | { readonly error: string };
 
 export const acceptedBounds = "2026-11-30 14:05, 14:05:30, 2026-11-30T14:05:30Z, -1h (s, m, h, d, w) or now";
 /** Earlier ones are slips of the hand, and calendars differ on them. */
@@ -266,7 +289,7 @@ export function readBound(input: string, zone: string, now: number): Bound {
     wall.second < 60;
   if (!real) return { error: "This date or time does not exist." };
   const instant = new Date(instantOf(wall, zone)).toISOString();
-  return { value: instant.replace(".000Z", `${match[7] ?? ""}Z`) };
+  return { value: instant.replace(".000Z", `${match[7] ?? ""}Z`), skipped: skippedText(wall, zone) };
 }
 
 /**
@@ -275,11 +298,39 @@ export function readBound(input: string, zone: string, now: number): Bound {
  */
 export function instantOf(wall: Wall, zone: string): number {
   const guess = asUtc(wall);
-  const day = 86_400_000;
-  const before = offsetAt(guess - day, zone);
-  const candidates = [before, offsetAt(guess + day, zone)].map((offset) => guess - offset);
-  const valid = candidates.filter((instant) => instant + offsetAt(instant, zone) === guess);
-  return valid.length > 0 ? Math.min(...valid) : guess - before;
+  return instantsOf(wall, zone)[0] ?? guess - offsetAt(guess - day, zone);
+}
+
+const day = 86_400_000;
+
+/** Every instant at which the clock of the zone shows a wall time: one, two, or none. */
+function instantsOf(wall: Wall, zone: string): readonly number[] {
+  const guess = asUtc(wall);
+  const offsets = new Set([offsetAt(guess - day, zone), offsetAt(guess + day, zone)]);
+  return [...offsets]
+    .map((offset) => guess - offset)
+    .filter((instant) => instant + offsetAt(instant, zone) === guess)
+    .toSorted((a, b) => a - b);
+}
+
+/** `02:30:00 does not exist on 29 Mar, as the clock is set forward: 03:30:00 is taken.` */
+export function skippedText(wall: Wall, zone: string): string | undefined {
+  if (instantsOf(wall, zone).length > 0) return undefined;
+  const taken = wallOf(instantOf(wall, zone), zone);
+  return `${clock(wall)} does not exist on ${dayAndMonth(wall)}, as the clock is set forward: ${clock(taken)} is taken.`;
+}
+
+/** When the zone's clock was last set to another offset between two instants, if it was. */
+export function turnBetween(from: number, until: number, zone: string): number | undefined {
+  if (zone === utc || offsetAt(from, zone) === offsetAt(until, zone)) return undefined;
+  let before = from;
+  let after = until;
+  while (after - before > 1000) {
+    const middle = Math.floor((before + after) / 2);
+    if (offsetAt(middle, zone) === offsetAt(until, zone)) after = middle;
+    else before = middle;
+  }
+  return Math.floor(after / 1000) * 1000;
 }
 
 /** The first millisecond of the calendar day of the zone that a time lies in. */

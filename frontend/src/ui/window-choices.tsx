@@ -1,5 +1,14 @@
 import { useId, useState } from "react";
-import { acceptedBounds, offsetLabel, rangeText, readBound, relative, utc } from "#/lib/time.ts";
+import {
+  acceptedBounds,
+  type Bound,
+  offsetLabel,
+  rangeText,
+  readBound,
+  relative,
+  utc,
+  writtenTime,
+} from "#/lib/time.ts";
 import { Button } from "./controls.tsx";
 import { useZoneSwitch } from "./zone.tsx";
 import { ZoneChoice } from "./zone-choice.tsx";
@@ -83,10 +92,7 @@ export function WindowChoices({
 /** A bound as it stands in a text field: relative as it is, a time in the zone's clock. */
 function fieldText(bound: string | undefined, zone: string): string {
   if (bound === undefined) return "";
-  const ms = Date.parse(bound);
-  if (relative(bound) || Number.isNaN(ms)) return bound;
-  const local = new Date(ms).toLocaleString("sv-SE", { timeZone: zone });
-  return local + (/\.\d+/.exec(bound)?.[0] ?? "");
+  return relative(bound) || Number.isNaN(Date.parse(bound)) ? bound : writtenTime(bound, zone);
 }
 
 function AbsoluteForm({
@@ -107,13 +113,15 @@ function AbsoluteForm({
   onChoose: (from: string | undefined, until: string | undefined) => void;
 }) {
   const { zone } = useZoneSwitch();
-  const [fromText, setFrom] = useState(() => fieldText(from ?? usual, zone));
-  const [untilText, setUntil] = useState(() => fieldText(until, zone));
+  const [typedFrom, setFrom] = useState<string>();
+  const [typedUntil, setUntil] = useState<string>();
+  const fromText = typedFrom ?? fieldText(from ?? usual, zone);
+  const untilText = typedUntil ?? fieldText(until, zone);
   const [tried, setTried] = useState(false);
   const hint = useId();
   // As in the API: without one it is a day.
-  const start = fromText.trim() === "" ? { value: undefined } : readBound(fromText, zone, now);
-  const end = untilText.trim() === "" ? { value: undefined } : readBound(untilText, zone, now);
+  const start = typedBound(typedFrom, from ?? usual, zone, now);
+  const end = typedBound(typedUntil, until, zone, now);
   const fault = faultOf(start, end, usual, now);
   return (
     <form
@@ -125,14 +133,14 @@ function AbsoluteForm({
         if (fault === undefined && "value" in start && "value" in end) onChoose(start.value, end.value);
       }}
     >
-      <Bound
+      <BoundInput
         label="From"
         text={fromText}
         onText={setFrom}
         describedBy={hint}
         placeholder={usual ?? "open: from the first"}
       />
-      <Bound
+      <BoundInput
         label="Until"
         text={untilText}
         onText={setUntil}
@@ -142,18 +150,27 @@ function AbsoluteForm({
       <p id={hint} className={`col-span-2 min-h-8 ${tried && fault ? "text-error" : "text-ink-3"}`}>
         {tried && fault
           ? fault
-          : `Times in ${zone === utc ? utc : `${zone} (${offsetLabel(now, zone)})`}, such as ${acceptedBounds}.`}
+          : (skippedOf(start) ?? skippedOf(end)) ||
+            `Times in ${zone === utc ? utc : `${zone} (${offsetLabel(now, zone)})`}, such as ${acceptedBounds}.`}
       </p>
     </form>
   );
 }
 
-function faultOf(
-  start: { value: string | undefined } | { error: string },
-  end: { value: string | undefined } | { error: string },
-  usual: string | undefined,
-  now: number,
-): string | undefined {
+type Typed = Bound | { readonly value: undefined };
+
+/** A bound that nobody touched stays the instant that it is, however a clock shows it. */
+function typedBound(typed: string | undefined, kept: string | undefined, zone: string, now: number): Typed {
+  const text = typed?.trim() ?? kept;
+  if (text === undefined || text === "") return { value: undefined };
+  return readBound(text, zone, now);
+}
+
+function skippedOf(bound: Typed): string | undefined {
+  return "skipped" in bound ? bound.skipped : undefined;
+}
+
+function faultOf(start: Typed, end: Typed, usual: string | undefined, now: number): string | undefined {
   if ("error" in start) return `From: ${start.error}`;
   if ("error" in end) return `Until: ${end.error}`;
   const first = start.value ?? usual;
@@ -162,7 +179,7 @@ function faultOf(
   return instant(end.value) > instant(first) ? undefined : "Until must be later than From.";
 }
 
-function Bound({
+function BoundInput({
   label,
   text,
   onText,

@@ -93,7 +93,7 @@ interface Beside {
 /** The bars' words give way to what is said. */
 function Legend({ beside }: { beside: Beside }) {
   return (
-    <span className="ml-auto flex min-w-0 shrink-[6] items-center justify-end gap-3 wide:min-w-50">
+    <span className="ml-auto flex min-w-0 shrink-[6] items-center justify-end gap-3 wide:min-w-80 wide:group-data-open:min-w-50 dock:group-data-open:min-w-80">
       {beside.legend}
     </span>
   );

@@ -46,6 +46,32 @@ describe("rows", () => {
   test("where the first day is not today it has its rule too", () => {
     expect(lines(events, "UTC", "2026-12-01")[0]).toBe("Monday 30 Nov 2026");
   });
+  test("an hour that the clock shows twice is parted, and days of another offset say it", () => {
+    const around = at(
+      "2026-10-25T01:30:00.000000Z",
+      "2026-10-25T00:30:00.000000Z",
+      "2026-10-24T12:00:00.000000Z",
+      "2026-03-01T12:00:00.000000Z",
+    );
+    expect(lines(around, "Europe/Berlin", "2026-10-25")).toEqual([
+      "0",
+      "The clock was set: +01:00 above, +02:00 below",
+      "1",
+      "Saturday 24 Oct 2026",
+      "2",
+      "Sunday 1 Mar 2026, +01:00",
+      "3",
+      "end",
+    ]);
+    expect(lines(around.toSpliced(1, 1), "Europe/Berlin", "2026-10-25")).toEqual([
+      "0",
+      "Saturday 24 Oct 2026, +02:00",
+      "1",
+      "Sunday 1 Mar 2026, +01:00",
+      "2",
+      "end",
+    ]);
+  });
   test("every event knows its row", () => {
     const { rows, rowOf } = layRows(events, "UTC", "2026-11-30");
     expect(rowOf.map((row) => rows[row])).toEqual(events.map((_, index) => ({ kind: "event", index })));

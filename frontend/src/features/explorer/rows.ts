@@ -1,7 +1,7 @@
 import type { Event } from "#/api/oriel.gen.ts";
-import { dayKey, dayName, dayStart } from "#/lib/time.ts";
+import { dayKey, dayName, dayStart, offsetLabel, turnBetween } from "#/lib/time.ts";
 
-/** What the list shows line by line: events, and a rule with the date wherever the day changes. */
+/** What the list shows line by line: events, and a rule wherever the day or the clock's offset changes. */
 export type Row =
   | { readonly kind: "event"; readonly index: number }
   | { readonly kind: "day"; readonly label: string }
@@ -19,12 +19,25 @@ export function layRows(events: readonly Event[], zone: string, today: string): 
   const rowOf: number[] = [];
   // Days are told apart by their first instant, as asking the zone for every event is slow.
   let start = Number.POSITIVE_INFINITY;
+  // When on that day the clock was set to another offset.
+  let turn: number | undefined;
+  let offset: string | undefined;
   for (const [index, event] of events.entries()) {
     const ms = Date.parse(event.occurredAt);
     if (ms < start) {
       start = dayStart(event.occurredAt, zone);
+      turn = turnBetween(start, ms, zone);
+      const own = offsetLabel(ms, zone);
+      const other = offset === undefined || own === offset ? "" : `, ${own}`;
       if (index > 0 || dayKey(event.occurredAt, zone) !== today)
-        rows.push({ kind: "day", label: dayName(event.occurredAt, zone) });
+        rows.push({ kind: "day", label: `${dayName(event.occurredAt, zone)}${other}` });
+      offset = own;
+    }
+    if (turn !== undefined && ms < turn) {
+      const [above, below] = [offsetLabel(turn, zone), offsetLabel(ms, zone)];
+      rows.push({ kind: "day", label: `The clock was set: ${above} above, ${below} below` });
+      turn = undefined;
+      offset = below;
     }
     rowOf.push(rows.length);
     rows.push({ kind: "event", index });

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Session } from "#/api/oriel.gen.ts";
 import { roleOf } from "#/lib/roles.ts";
-import { dateAndTime, lengthText } from "#/lib/time.ts";
+import { dateAndTime, exactLength } from "#/lib/time.ts";
 import { Button } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { Dialog, DialogFooter } from "#/ui/dialog.tsx";
@@ -116,7 +116,7 @@ function Facts({ session }: { session: Session }) {
           <Icon name="clock" small className="mt-0.5" />
           <span>
             Session ends {dateAndTime(expireTime, zone, 0)}
-            {idleSeconds !== undefined && `, or ${lengthText(idleSeconds * 1000)} after its last use`}
+            {idleSeconds !== undefined && `, or ${exactLength(idleSeconds * 1000)} after its last use`}
           </span>
         </p>
       )}

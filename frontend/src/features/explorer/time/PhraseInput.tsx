@@ -84,12 +84,12 @@ export function PhraseInput({
 }
 
 /** `23 Nov 15:00:00 – 30 Nov 15:02:11 UTC, 7 days` */
-function told({ from, until }: Window, zone: string, now: number): string {
+function told({ from, until, skipped }: Window, zone: string, now: number): string {
   const instant = (bound: string) => now - (relative(bound)?.ms ?? now - Date.parse(bound));
   const start = instant(from);
   const end = until === undefined ? undefined : instant(until);
   const iso = (ms: number) => new Date(ms).toISOString();
   const range = rangeText(iso(start), end === undefined ? undefined : iso(end), zone, now);
   const label = zone === utc ? utc : `${zone} (${offsetLabel(start, zone)})`;
-  return `${range} ${label}, ${exactLength((end ?? now) - start)}`;
+  return `${range} ${label}, ${exactLength((end ?? now) - start)}${skipped ? `. ${skipped}` : ""}`;
 }
