@@ -109,6 +109,9 @@ func newRigAt(t *testing.T, b dbtest.Broker, cluster *kfake.Cluster, database st
 	return r
 }
 
+// sessionTimeout is after how long the group puts a silent member out.
+const sessionTimeout = 6 * time.Second
+
 // env is a child's environment with a database, which may be behind a proxy.
 func (r *rig) env(database string, extra ...string) []string {
 	return append([]string{
@@ -116,7 +119,7 @@ func (r *rig) env(database string, extra ...string) []string {
 		"ORIEL_KAFKA_BROKERS=" + strings.Join(r.broker.Brokers, ","),
 		"ORIEL_KAFKA_TOPIC=" + r.broker.Topic,
 		"ORIEL_KAFKA_GROUP=" + r.group,
-		"ORIEL_KAFKA_SESSION_TIMEOUT=6s",
+		"ORIEL_KAFKA_SESSION_TIMEOUT=" + sessionTimeout.String(),
 	}, extra...)
 }
 
