@@ -13,8 +13,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
-	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"oriel/server/apptest"
 	"oriel/server/dbtest"
@@ -218,8 +216,12 @@ func (n *nemesis) tend(now time.Time) {
 			n.launch(x)
 		}
 	}
-	if gone := n.wires.timedOut(6 * time.Second); len(gone) > 0 {
-		n.r.writers.Go(func() { _ = n.r.sendAway(gone) }) // it is a favour: without it the group waits longer
+	if gone := n.wires.timedOut(sessionTimeout); len(gone) > 0 {
+		n.r.writers.Go(func() {
+			if n.r.sendAway(gone) == nil {
+				n.wires.forget(gone)
+			}
+		})
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -343,49 +345,13 @@ func (n *nemesis) heal() {
 	lost := n.wires.heal()
 	n.t.Logf("healing; %d answers of the broker were lost", lost)
 	deadline := time.Now().Add(2 * time.Minute)
-	for !n.up() {
+	for !n.up() || n.wires.waiting() {
 		if time.Now().After(deadline) {
 			n.t.Error("I10: two minutes after the last fault not everything runs")
 			return
 		}
 		n.tend(time.Now())
 		pause(n.t.Context(), 20*time.Millisecond)
-	}
-	n.putOutGhosts()
-}
-
-// putOutGhosts ends memberships that nobody has: the fake broker starts no session of a member that was killed
-// while it waited to join, and lets it keep its partitions for ever, where Kafka's ends after its timeout.
-func (n *nemesis) putOutGhosts() {
-	n.t.Helper()
-	consumers := 0
-	for _, roles := range nemesisRoles() {
-		if roles == "consume" {
-			consumers++
-		}
-	}
-	members := n.r.members()
-	for until := time.Now().Add(3 * sessionTimeout); len(members) > consumers && time.Now().Before(until); members = n.r.members() {
-		pause(n.t.Context(), 200*time.Millisecond)
-	}
-	if len(members) <= consumers {
-		return
-	}
-	n.t.Logf("%d members of %d consumers: all are put out, and who lives joins again", len(members), consumers)
-	req := kmsg.NewPtrLeaveGroupRequest()
-	req.Group = n.r.group
-	for _, id := range members {
-		m := kmsg.NewLeaveGroupRequestMember()
-		m.MemberID = id
-		req.Members = append(req.Members, m)
-	}
-	client, err := kgo.NewClient(kgo.SeedBrokers(n.r.broker.Brokers...))
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	defer client.Close()
-	if _, err := req.RequestWith(n.t.Context(), client); err != nil {
-		n.t.Fatal(err)
 	}
 }
 
