@@ -260,12 +260,19 @@ func TestAFacetCountsWithoutItsOwnConditions(t *testing.T) {
 		"tea":                        {"tea", ""},
 	} {
 		where := parse(q)
-		if got := Format(Without(where, kind)); got != want.without {
+		if got := Format(Counting(where, nil, kind)); got != want.without {
 			t.Errorf("%s without its type is %s, not %s", q, got, want.without)
+		}
+		if got := Format(Counting(where, where, kind)); got != Format(where) {
+			t.Errorf("of the query %s a facet counts over %s", q, got)
 		}
 		if got := strings.Join(Selected(where, kind), " "); got != want.selected {
 			t.Errorf("%s selects %s, not %s", q, got, want.selected)
 		}
+	}
+	tagged := parse("tag:a tag:b type:c")
+	if got := Format(Counting(tagged, nil, Field{Facet, facetTag})); got != Format(tagged) {
+		t.Errorf("another tag is counted over %s", got)
 	}
 	if got := strings.Join(Selected(parse("severity>=error tea"), Field{Kind: Severity}), " "); got != "error critical emergency" {
 		t.Errorf("a least severity selects %s", got)

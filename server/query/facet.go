@@ -2,16 +2,25 @@ package query
 
 import "slices"
 
-// Without is the conditions without those on one field alone: what a facet counts over, so that several of
-// its values can be picked. Only top-level conditions are taken out.
-func Without(where And, f Field) And {
+// Counting is what a facet counts over: the conditions without those on its field alone, so that several of its
+// values can be picked. Only top-level conditions are taken out, and none that the query says, which hold whatever
+// is picked beside them. Of tags all that are picked must be there: one more is counted beside the others.
+func Counting(where, query And, f Field) And {
+	if f == (Field{Facet, facetTag}) {
+		return where
+	}
 	out := And{}
 	for _, n := range where {
 		if !about(n, f) {
 			out = append(out, n)
 		}
 	}
-	return out
+	for _, n := range query {
+		if about(n, f) {
+			out = append(out, n)
+		}
+	}
+	return conjuncts(Normalise(out))
 }
 
 // about says whether a condition is on one field alone.
