@@ -239,6 +239,17 @@ func TestLongQueriesAreSaidInParts(t *testing.T) {
 	}
 }
 
+func TestWordsThatLookLikeFieldsAreWrittenAsWords(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{`data.a\:`, "data.:x", "ext.A:1", "data[:1", "data.a:1", "room:7", "12:30", "localhost:8080", "a=b", "data.a\\"} {
+		written := Format(And{Word{text}})
+		n, violations := Parse(Schema{}, "q", written)
+		if len(violations) > 0 || Format(And{n}) != written || n != Node(Word{text}) {
+			t.Errorf("the word %s is written %s, which is read as %#v, %v", text, written, n, violations)
+		}
+	}
+}
+
 func TestAFacetCountsWithoutItsOwnConditions(t *testing.T) {
 	t.Parallel()
 	parse := func(q string) And {
