@@ -216,8 +216,12 @@ func (n *nemesis) tend(now time.Time) {
 			n.launch(x)
 		}
 	}
-	if gone := n.wires.timedOut(6 * time.Second); len(gone) > 0 {
-		n.r.writers.Go(func() { _ = n.r.sendAway(gone) }) // it is a favour: without it the group waits longer
+	if gone := n.wires.timedOut(sessionTimeout); len(gone) > 0 {
+		n.r.writers.Go(func() {
+			if n.r.sendAway(gone) == nil {
+				n.wires.forget(gone)
+			}
+		})
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -341,7 +345,7 @@ func (n *nemesis) heal() {
 	lost := n.wires.heal()
 	n.t.Logf("healing; %d answers of the broker were lost", lost)
 	deadline := time.Now().Add(2 * time.Minute)
-	for !n.up() {
+	for !n.up() || n.wires.waiting() {
 		if time.Now().After(deadline) {
 			n.t.Error("I10: two minutes after the last fault not everything runs")
 			return

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -109,6 +110,9 @@ func newRigAt(t *testing.T, b dbtest.Broker, cluster *kfake.Cluster, database st
 	return r
 }
 
+// sessionTimeout is after how long the group puts a silent member out.
+const sessionTimeout = 6 * time.Second
+
 // env is a child's environment with a database, which may be behind a proxy.
 func (r *rig) env(database string, extra ...string) []string {
 	return append([]string{
@@ -116,7 +120,7 @@ func (r *rig) env(database string, extra ...string) []string {
 		"ORIEL_KAFKA_BROKERS=" + strings.Join(r.broker.Brokers, ","),
 		"ORIEL_KAFKA_TOPIC=" + r.broker.Topic,
 		"ORIEL_KAFKA_GROUP=" + r.group,
-		"ORIEL_KAFKA_SESSION_TIMEOUT=6s",
+		"ORIEL_KAFKA_SESSION_TIMEOUT=" + sessionTimeout.String(),
 	}, extra...)
 }
 
@@ -246,8 +250,11 @@ func (r *rig) sendAway(members []string) error {
 		m.MemberID = id
 		req.Members = append(req.Members, m)
 	}
-	_, err = req.RequestWith(ctx, client)
-	return err
+	resp, err := req.RequestWith(ctx, client)
+	if err != nil {
+		return err
+	}
+	return kerr.ErrorForCode(resp.ErrorCode)
 }
 
 // members are the ids of those in the group now.

@@ -52,8 +52,13 @@ func TestAMemberThatEndsInTheMiddleOfAJoinIsSeenUnlessItComesBack(t *testing.T) 
 		return c
 	}
 	connect().Close()
-	if ids := w.timedOut(0); len(ids) != 1 || ids[0] != "one" {
-		t.Errorf("gone are %q", ids)
+	for range 2 { // until it is forgotten
+		if ids := w.timedOut(0); len(ids) != 1 || ids[0] != "one" || !w.waiting() {
+			t.Errorf("gone are %q", ids)
+		}
+	}
+	if w.forget([]string{"one"}); w.waiting() {
+		t.Error("who is forgotten is waited for")
 	}
 	answered := connect()
 	if _, err := answered.Write([]byte{0, 0, 0, 4, 0, 0, 0, 7}); err != nil {

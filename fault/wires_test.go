@@ -56,17 +56,34 @@ func (w *wires) heal() int {
 	return w.lost
 }
 
-// timedOut are the members that ended in the middle of a join longer ago than a session may be silent.
+// timedOut are the members that ended in the middle of a join longer ago than a session may be silent. They are
+// named again a session later, until they are forgotten: what sends them away may fail as well.
 func (w *wires) timedOut(session time.Duration) (ids []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for id, at := range w.gone {
 		if time.Since(at) >= session {
 			ids = append(ids, id)
-			delete(w.gone, id)
+			w.gone[id] = time.Now()
 		}
 	}
 	return ids
+}
+
+// forget is told of members that were sent away.
+func (w *wires) forget(ids []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, id := range ids {
+		delete(w.gone, id)
+	}
+}
+
+// waiting says that there are members to be sent away, now or after their session.
+func (w *wires) waiting() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.gone) > 0
 }
 
 func (w *wires) fate(key int16) (how lostAs, lost bool) {

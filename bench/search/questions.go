@@ -20,7 +20,14 @@ func with(name string, goal float64, ask how, params func(a *analyst) url.Values
 
 // common is words that most short events have.
 func (a *analyst) common() string {
-	return []string{"sensor", "value", "above", "below", "limit", "after", "restart"}[a.rng.IntN(7)]
+	return a.apart()[0]
+}
+
+// apart are those words in some order: the first two are different.
+func (a *analyst) apart() []string {
+	words := []string{"sensor", "value", "above", "below", "limit", "after", "restart"}
+	a.rng.Shuffle(len(words), func(i, j int) { words[i], words[j] = words[j], words[i] })
+	return words
 }
 
 // unheard is an identifier that no event has.
@@ -68,7 +75,10 @@ func words() []question {
 		with("two common words, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", a.common()+" "+a.common()) }),
 		with("rare word and a type, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", wordRare, "type", a.one().kind) }),
 		with("phrase, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", `"`+a.common()+" "+a.common()+`"`) }),
-		with("common word but for another, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", a.common()+" -"+a.common()) }),
+		with("common word but for another, 30 days", goalWord, list, func(a *analyst) url.Values {
+			words := a.apart()
+			return a.month("q", words[0]+" -"+words[1])
+		}),
 		with("one of two rare words, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", wordRare+" OR "+wordScarce) }),
 		with("name of a webhooks' repository, 30 days", goalWord, list, func(a *analyst) url.Values { return a.month("q", `"`+a.hook().subject+`"`) }),
 	}

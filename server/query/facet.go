@@ -2,30 +2,25 @@ package query
 
 import "slices"
 
-// Without is the conditions without those that pick values of one field alone: what a facet counts over, so that
-// several of its values can be picked. Only top-level conditions are taken out. Beginnings and parts of values are
-// nothing that a facet picks: it counts what they leave.
-func Without(where And, f Field) And {
+// Counting is what a facet counts over: the conditions without those on its field alone, so that several of its
+// values can be picked. Only top-level conditions are taken out, and none that the query says, which hold whatever
+// is picked beside them. Of tags all that are picked must be there: one more is counted beside the others.
+func Counting(where, query And, f Field) And {
+	if f == (Field{Facet, facetTag}) {
+		return where
+	}
 	out := And{}
 	for _, n := range where {
-		if !about(n, f) || patterned(n) {
+		if !about(n, f) {
 			out = append(out, n)
 		}
 	}
-	return out
-}
-
-// patterned says whether a condition asks for the beginning or a part of values.
-func patterned(n Node) bool {
-	found := false
-	Walk(n, func(n Node) {
-		switch n.(type) {
-		case Prefix, Contains:
-			found = true
-		default:
+	for _, n := range query {
+		if about(n, f) {
+			out = append(out, n)
 		}
-	})
-	return found
+	}
+	return conjuncts(Normalise(out))
 }
 
 // about says whether a condition is on one field alone.

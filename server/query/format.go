@@ -1,6 +1,7 @@
 package query
 
 import (
+	"errors"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -165,8 +166,8 @@ func word(text string) string {
 	if op == "" {
 		return text
 	}
-	if _, err := FieldOf(Schema{}, name); err == nil {
-		return quoted(text)
+	if _, err := FieldOf(Schema{}, name); !errors.Is(err, errUnknownField) {
+		return quoted(text) // a field, or what is meant as one and is not written as one
 	}
 	after := text[len(name)+len(op):]
 	if !fieldName.MatchString(name) || op == ":" && after != "" && scheme(name, after) {

@@ -34,6 +34,7 @@ func (s *Service) Facets(ctx context.Context, params url.Values) (*Facets, error
 	if err := d.err(); err != nil {
 		return nil, err
 	}
+	words, _ := query.Decode(s.schema, url.Values{"q": params["q"], "q!": params["q!"]}, nil, "") // it could be read above
 	var out *Facets
 	err := s.run(ctx, "facets", req.frozen.seen(), func(ctx context.Context, ses *session) error {
 		v, err := s.viewOf(ctx, ses, &req)
@@ -41,7 +42,7 @@ func (s *Service) Facets(ctx context.Context, params url.Values) (*Facets, error
 			return err
 		}
 		c := facetCounter{Service: s, ses: ses, view: v, ask: ask}
-		counts, err := c.run(ctx, req.filter.Where)
+		counts, err := c.run(ctx, req.filter.Where, words.Where)
 		out = &Facets{Facets: counts, Snapshot: v.token()}
 		return err
 	})

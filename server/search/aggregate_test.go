@@ -116,6 +116,42 @@ func TestHistogramsFollowTheWallClock(t *testing.T) {
 	}
 }
 
+func TestNothingIsCountedBeforeTheOldestEvent(t *testing.T) {
+	t.Parallel()
+	st := newStore(t)
+	st.mixed(rand.New(rand.NewPCG(1, 2)), 100, 2)
+	oldest := time.UnixMicro(st.number("SELECT floor(extract(epoch FROM date_trunc('day', min(occurred_at), 'UTC')) * 1000000)::bigint FROM event")).UTC().Format(time.RFC3339)
+	for name, window := range map[string][2]string{
+		"days long before": {"2026-09-10T00:00:00Z", "2026-09-11T00:00:00Z"},
+		"minutes":          {"2026-10-10T01:30:00Z", "2026-10-10T02:00:00Z"},
+		"up to its day":    {"2026-11-01T00:00:00Z", oldest},
+	} {
+		for _, filter := range []string{"", "type:t.1", "tag:a", "absentword"} {
+			params := values("from", window[0], "until", window[1])
+			if filter != "" {
+				params.Set("q", filter)
+			}
+			n, err := st.svc.Count(t.Context(), params)
+			if err != nil || n.Value != 0 || n.Relation != IsExact {
+				t.Errorf("%s, %q: counted %+v, %v", name, filter, n, err)
+			}
+			h, err := st.svc.Histogram(t.Context(), params)
+			if err != nil || h.Total.Value != 0 || h.Total.Relation != IsExact {
+				t.Errorf("%s, %q: histogram of %+v, %v", name, filter, h, err)
+			}
+			f, err := st.svc.Facets(t.Context(), params)
+			if err != nil {
+				t.Fatalf("%s, %q: facets: %v", name, filter, err)
+			}
+			for _, c := range f.Facets {
+				if c.Relation != IsExact || c.Missing != 0 || slices.ContainsFunc(c.Values, func(v FacetValue) bool { return v.Count != 0 }) {
+					t.Errorf("%s, %q: facet %+v", name, filter, c)
+				}
+			}
+		}
+	}
+}
+
 func TestFacetsCountTheEventsWithoutTheirOwnField(t *testing.T) {
 	t.Parallel()
 	st := newStore(t)

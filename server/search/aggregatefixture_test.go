@@ -81,28 +81,30 @@ func questions() map[string][]askedPart {
 		return out
 	}
 	return map[string][]askedPart{
-		"nothing":                     nil,
-		"a type":                      q("type", "type", "t.1", "type = 't.1'"),
-		"one of two types":            q("type", "type", "t.1", "type IN ('t.1', 't.2')", "type", "type", "t.2", ""),
-		"another type":                q("type", "type!", "t.1", "type <> 't.1'"),
-		"a type and not that type":    q("type", "type", "t.1", "FALSE", "type", "type!", "t.1", ""),
-		"a least severity":            q("severity", "severity", "warning", "severity >= 5"),
-		"odd severities":              q("severity", "q", "severity:info OR -severity:*", "(severity = 3 OR severity IS NULL)"),
-		"errors of a source":          q("severity", "severity", "error", "severity >= 6", "source", "source", "/s/2", "source = '/s/2'"),
-		"severities of a source":      q("severity", "severity", "info", "severity >= 3", "source", "source", "/s/2", "source = '/s/2'"),
-		"a room":                      q("room", "room", "3", "facets @> '{room=3}'"),
-		"one of two rooms":            q("room", "room", "3", "facets && '{room=3,room=1}'", "room", "room", "1", ""),
-		"another room":                q("room", "room!", "3", "(facets @> '{room=3}') IS NOT TRUE"),
-		"a person in a room":          q("person", "person", "p=1", "facets @> '{person=p=1}'", "room", "room", "2", "facets @> '{room=2}'"),
-		"a tag":                       q("tag", "tag", "a", "tags @> '{a}'"),
-		"two tags":                    q("tag", "tag", "a", "tags @> '{a,b}'", "tag", "tag", "b", ""),
-		"one of two tags":             q("tag", "q", "tag:(a OR b)", "tags && '{a,b}'"),
-		"a device":                    q("device", "device", "d3", "facets @> '{device=d3}'"),
-		"a subject":                   q("subject", "subject", "Gerät 3", "subject = 'Gerät 3'"),
-		"a number of the data":        q("data", "q", "data.n>=7", "(convert_from(data, 'UTF8')::jsonb->>'n')::int >= 7"),
-		"a word of the data":          q("data", "data.word", "w1", "convert_from(data, 'UTF8')::jsonb->>'word' = 'w1'"),
-		"a type or a room":            q("", "q", "type:t.1 OR room:2", "(type = 't.1' OR coalesce(facets @> '{room=2}', false))"),
-		"a room and a word of a type": q("room", "room", "1", "facets @> '{room=1}'", "type", "type", "t.2", "type = 't.2'", "data", "data.word", "w1", "convert_from(data, 'UTF8')::jsonb->>'word' = 'w1'"),
+		"nothing":                      nil,
+		"a type":                       q("type", "type", "t.1", "type = 't.1'"),
+		"one of two types":             q("type", "type", "t.1", "type IN ('t.1', 't.2')", "type", "type", "t.2", ""),
+		"types of the query":           q("type", "q", "type:t.1*", "type LIKE 't.1%'"),
+		"a type of those of the query": q("type", "q", "type:(t.1 OR t.2)", "type IN ('t.1', 't.2')", "type", "type", "t.1", "type = 't.1'"),
+		"another type":                 q("type", "type!", "t.1", "type <> 't.1'"),
+		"a type and not that type":     q("type", "type", "t.1", "FALSE", "type", "type!", "t.1", ""),
+		"a least severity":             q("severity", "severity", "warning", "severity >= 5"),
+		"odd severities":               q("severity", "q", "severity:info OR -severity:*", "(severity = 3 OR severity IS NULL)"),
+		"errors of a source":           q("severity", "severity", "error", "severity >= 6", "source", "source", "/s/2", "source = '/s/2'"),
+		"severities of a source":       q("severity", "severity", "info", "severity >= 3", "source", "source", "/s/2", "source = '/s/2'"),
+		"a room":                       q("room", "room", "3", "facets @> '{room=3}'"),
+		"one of two rooms":             q("room", "room", "3", "facets && '{room=3,room=1}'", "room", "room", "1", ""),
+		"another room":                 q("room", "room!", "3", "(facets @> '{room=3}') IS NOT TRUE"),
+		"a person in a room":           q("person", "person", "p=1", "facets @> '{person=p=1}'", "room", "room", "2", "facets @> '{room=2}'"),
+		"a tag":                        q("tag", "tag", "a", "tags @> '{a}'"),
+		"two tags":                     q("tag", "tag", "a", "tags @> '{a,b}'", "tag", "tag", "b", ""),
+		"one of two tags":              q("tag", "q", "tag:(a OR b)", "tags && '{a,b}'"),
+		"a device":                     q("device", "device", "d3", "facets @> '{device=d3}'"),
+		"a subject":                    q("subject", "subject", "Gerät 3", "subject = 'Gerät 3'"),
+		"a number of the data":         q("data", "q", "data.n>=7", "(convert_from(data, 'UTF8')::jsonb->>'n')::int >= 7"),
+		"a word of the data":           q("data", "data.word", "w1", "convert_from(data, 'UTF8')::jsonb->>'word' = 'w1'"),
+		"a type or a room":             q("", "q", "type:t.1 OR room:2", "(type = 't.1' OR coalesce(facets @> '{room=2}', false))"),
+		"a room and a word of a type":  q("room", "room", "1", "facets @> '{room=1}'", "type", "type", "t.2", "type = 't.2'", "data", "data.word", "w1", "convert_from(data, 'UTF8')::jsonb->>'word' = 'w1'"),
 	}
 }
 
@@ -115,11 +117,11 @@ func asked(parts []askedPart) url.Values {
 	return bounded(out)
 }
 
-// sqlOf is SQL for a question, without what it says of one field.
+// sqlOf is SQL for a question, without what its parameters say of one field: the query holds always, and tags.
 func sqlOf(parts []askedPart, without string) string {
 	sql := "TRUE"
 	for _, p := range parts {
-		if p.sql != "" && p.field != without {
+		if p.sql != "" && (p.field != without || p.param == "q" || p.field == "tag") {
 			sql += " AND " + p.sql
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -89,13 +90,29 @@ func (a *inquiry) facets(ctx context.Context) string {
 	return ""
 }
 
+// counting is what a facet counts over: all but what its own parameters say. Of tags an event must have all.
+func (a *inquiry) counting(where query.And, field query.Field) query.And {
+	if field.String() == "tag" {
+		return where
+	}
+	out := reference.Others(where, field)
+	params := a.params()
+	asked, _ := query.Decode(a.svc.schema, url.Values{"q": params["q"], "q!": params["q!"]}, nil, "")
+	for _, n := range asked.Where {
+		if len(reference.Others(query.And{n}, field)) == 0 {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 func (a *inquiry) facet(got *FacetCounts, limit int) string {
 	field := fieldOf(got.Field)
 	where, ok := query.Normalise(a.where).(query.And)
 	if !ok {
 		where = query.And{query.Normalise(a.where)}
 	}
-	truth := reference.Search(a.w.events, reference.Others(where, field), a.window)
+	truth := reference.Search(a.w.events, a.counting(where, field), a.window)
 	switch {
 	case got.Relation == IsSampled:
 		// All there are, or some of one microsecond that has more than a set.

@@ -39,11 +39,12 @@ type facetTally struct {
 	sample   int64
 }
 
-func (c *facetCounter) run(ctx context.Context, where query.And) ([]FacetCounts, error) {
+// run counts the fields; words is what of the conditions the query says.
+func (c *facetCounter) run(ctx context.Context, where, words query.And) ([]FacetCounts, error) {
 	groups := map[string][]query.Field{}
 	var order []string
 	for _, f := range c.ask.fields {
-		key := query.Canonical(query.Without(where, f))
+		key := query.Canonical(query.Counting(where, words, f))
 		if groups[key] == nil {
 			order = append(order, key)
 		}
@@ -51,7 +52,7 @@ func (c *facetCounter) run(ctx context.Context, where query.And) ([]FacetCounts,
 	}
 	tallies := map[query.Field]*facetTally{}
 	for _, key := range order {
-		if err := c.group(ctx, query.Without(where, groups[key][0]), groups[key], tallies); err != nil {
+		if err := c.group(ctx, query.Counting(where, words, groups[key][0]), groups[key], tallies); err != nil {
 			return nil, err
 		}
 	}

@@ -35,8 +35,8 @@ type limits struct {
 func defaultLimits(conns int32) limits {
 	return limits{
 		slots: max(1, int(conns)-1), wait: 2 * time.Second, statement: 8 * time.Second, probing: 500 * time.Millisecond,
-		countRows: 500_000, counting: 500 * time.Millisecond, budget: 300 * time.Millisecond, others: 100 * time.Millisecond,
-		catchUp: 500 * time.Millisecond, walk: 20_000, glance: 250, peek: 4_000, probe: 1_000, dayProbe: 10_000, set: 10_000,
+		countRows: 500_000, counting: 500 * time.Millisecond, budget: 250 * time.Millisecond, others: 100 * time.Millisecond,
+		catchUp: 500 * time.Millisecond, walk: 20_000, glance: 500, peek: 10_000, probe: 1_000, dayProbe: 10_000, set: 10_000,
 		setBytes: 64 << 20, rounds: 10, pause: 2 * time.Second, newer: 20_000, expansions: 1_000, types: 1_000, age: time.Hour, firstChunk: 500, lastChunk: 5_000,
 	}
 }

@@ -27,7 +27,7 @@ func TestEveryLimitOfASearchIsASeries(t *testing.T) {
 		}
 	}
 	for limit, want := range map[string]float64{
-		"slots": 8, "walk_rows": 20_000, "walk_seconds": .3, "statement_seconds": 8, "wait_seconds": 2,
+		"slots": 8, "walk_rows": 20_000, "walk_seconds": .25, "statement_seconds": 8, "wait_seconds": 2,
 		"query_conditions": query.MaxConditions, "query_bytes": query.MaxQuery, "parameter_values": query.MaxValues,
 		"page_size": MaxPageSize, "snapshot_seconds": 3600, "snapshot_newer_rows": 20_000,
 	} {

@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
@@ -84,7 +85,7 @@ func (p *scan) walk(ctx context.Context, w query.Window) error {
 // hits of runs of days.
 func (p *scan) worded(ctx context.Context, r route) error {
 	p.ses.plan = planDense
-	if done, err := p.peek(ctx); done || err != nil {
+	if done, err := p.peek(ctx, p.view.window); done || err != nil {
 		return err
 	}
 	p.ses.plan = planCandidates
@@ -99,30 +100,48 @@ func (p *scan) worded(ctx context.Context, r route) error {
 	return nil
 }
 
-// peek reads a few rows of the page index, and more where that promises to be enough. done says that nothing
+// peek reads a few rows of the page index, and on for as long as that promises to be enough. done says that nothing
 // else is to be done.
-func (p *scan) peek(ctx context.Context) (done bool, err error) {
-	walk := p.limits.walk
-	defer func() { p.limits.walk = walk }()
-	few := min(p.limits.glance, p.limits.peek, walk)
-	for _, rows := range []int{few, min(p.limits.peek, walk)} {
-		if rows > few && len(p.found)*rows < (p.most+1)*few {
-			return false, nil
-		}
-		p.limits.walk = rows
-		if err := p.drain(ctx, p.view.window, fromPageIndex); err != nil || p.full() || !p.stopped {
+func (p *scan) peek(ctx context.Context, w query.Window) (done bool, err error) {
+	before, from, had := p.limits, p.examined, len(p.found)
+	defer func() { p.limits = before }()
+	most := min(before.peek, before.walk-from)
+	for rows := min(before.glance, most); rows > 0; {
+		p.limits.walk = from + rows
+		p.limits.firstChunk = min(p.limits.walk-p.examined, before.lastChunk)
+		if err := p.drain(ctx, w, fromPageIndex); err != nil || p.full() || !p.stopped {
 			return true, err
 		}
 		if time.Now().After(p.deadline) {
 			return true, nil
 		}
 		p.stopped = false
+		if rows = promising(rows, len(p.found)-had, p.most+1-had, most); rows == 0 {
+			return false, nil
+		}
 	}
 	return false, nil
 }
 
+// promising is how many rows to read in all, after some of them had hits, where more hits are wanted of at most so many
+// rows; 0 where that is not to be expected. Few hits are a matter of chance: a little more is read before it is
+// believed that all is enough, or that it is not.
+func promising(rows, hits, wanted, most int) int {
+	chance := math.Sqrt(float64(hits))
+	needed := float64(rows) * float64(wanted) / float64(most) // hits, of as many rows
+	switch {
+	case rows >= most || hits == 0 || float64(hits)+chance+1 < needed:
+		return 0
+	case float64(hits)-chance >= needed:
+		return max(rows+1, rows*wanted/hits)
+	default:
+		return min(2*rows, most)
+	}
+}
+
 // wordedRun answers a run of days by its hits where they are few, else day by day. A day of many hits is answered
-// by the page index, or by the index of another condition where there is one.
+// by the index of another condition where there is one, or by the page index: for as long as that promises to be
+// enough, or where the hits of the day are very many.
 func (p *scan) wordedRun(ctx context.Context, r route, run []query.Window) error {
 	w := whole(run, p.backward)
 	places, few, err := p.probe(ctx, r, w, p.limits.probe)
@@ -151,6 +170,9 @@ func (p *scan) wordedRun(ctx context.Context, r route, run []query.Window) error
 		}
 	}
 	if p.limits.dayProbe > p.limits.probe {
+		if done, err := p.peek(ctx, w); done || err != nil {
+			return err
+		}
 		if places, few, err = p.probe(ctx, r, w, p.limits.dayProbe); err != nil {
 			return err
 		}

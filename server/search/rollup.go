@@ -91,6 +91,9 @@ func readRollups(ctx context.Context, ses *session, q *rollupRead) ([]rollupRow,
 
 func (q *rollupRead) read(ctx context.Context, ses *session, progress []db.RollupProgressRow, u units) ([]rollupRow, error) {
 	sql, args := q.compile(progress, u)
+	if sql == "" {
+		return nil, nil
+	}
 	rows, err := ses.Query(ctx, sql, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read rollups: %w", err)
@@ -122,7 +125,7 @@ func (q *rollupRead) read(ctx context.Context, ses *session, progress []db.Rollu
 }
 
 // compile makes the statement: one part for each rollup and each end of the window, and the rows between the
-// view and what the rollups hold.
+// view and what the rollups hold. Of a window that ends before the oldest event there is nothing to ask.
 func (q *rollupRead) compile(progress []db.RollupProgressRow, u units) (sql string, args []any) {
 	s := &statement{}
 	w := q.window
@@ -140,6 +143,9 @@ func (q *rollupRead) compile(progress []db.RollupProgressRow, u units) (sql stri
 	p.delta("folded", merged(c.days, c.hours), q.differences(progress, func(r db.RollupProgressRow) int64 { return r.Folded }))
 	p.delta("stored", merged(c.quarters, c.minutes), q.differences(progress, func(r db.RollupProgressRow) int64 { return r.Commits }))
 	p.rows(c)
+	if len(p.parts) == 0 {
+		return "", nil
+	}
 	sql = "SELECT b, dimension, value, sum(n)::bigint, sum(errors)::bigint FROM (SELECT " + p.bucket("bucket") +
 		" AS b, dimension, value, n, errors FROM (" + strings.Join(p.parts, " UNION ALL ") +
 		") p (bucket, dimension, value, n, errors)) p GROUP BY b, dimension, value HAVING sum(n) <> 0 OR sum(errors) <> 0"

@@ -100,14 +100,14 @@ func carrying(clauses [][]int64) func(compiler) string {
 	}
 }
 
-// together is the way to what fulfils every condition: by keys where some condition has them, as they find
-// least; else by the words; else by the condition of the fewest alternatives.
+// together is the way to what fulfils every condition: by the identity where source and id are given; by keys where
+// some condition has them, as they find least; else by the words; else by the condition of the fewest alternatives.
 func (f *facts) together(nodes query.And) route {
 	var keys [][]int64
 	var words []func(compiler) string
 	var mixed route
 	if source, id := selects(nodes, "source"), selects(nodes, "id"); source != "" && id != "" && len(f.keys) > 0 {
-		keys = append(keys, f.identity(source, id).keys)
+		return route{{keys: [][]int64{f.identity(source, id).keys}}} // hardly any other row has it
 	}
 	for _, n := range nodes {
 		switch r := f.routeOf(n); {

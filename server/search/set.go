@@ -25,7 +25,7 @@ func (s *Service) findSet(ctx context.Context, ses *session, where query.And, v 
 		Service: s, limits: s.limits, ses: ses, where: where, view: v, most: s.limits.set - len(before.found), brief: true,
 		at: before.next, walked: before.walked,
 	}
-	p.limits.probe = max(p.limits.probe, p.limits.set)
+	p.limits.probe, p.limits.peek = max(p.limits.probe, p.limits.set), p.limits.walk
 	if err := p.run(ctx); err != nil {
 		return nil, err
 	}

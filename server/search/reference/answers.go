@@ -70,7 +70,7 @@ func Others(where query.And, f query.Field) query.And {
 	return out
 }
 
-// about says that a condition picks values of one field alone.
+// about says that a condition is on one field alone.
 func about(n query.Node, f query.Field) bool {
 	all := func(ns []query.Node) bool {
 		return len(ns) > 0 && !slices.ContainsFunc(ns, func(n query.Node) bool { return !about(n, f) })
@@ -90,8 +90,12 @@ func about(n query.Node, f query.Field) bool {
 		return n.Field == f
 	case query.Null:
 		return n.Field == f
+	case query.Prefix:
+		return n.Field == f
+	case query.Contains:
+		return n.Field == f
 	default:
-		return false // beginnings and parts of values are nothing that a facet picks
+		return false
 	}
 }
 
