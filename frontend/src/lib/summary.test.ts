@@ -56,3 +56,31 @@ test("no data and zero bytes are two things", () => {
   );
   expect(kinds).toEqual(["no data", "empty"]);
 });
+
+test("what says something stands first, what a column has already stands last", () => {
+  const event = {
+    dataKind: "json",
+    dataSize: 90,
+    subject: "oven-2",
+    severity: "warning",
+    summary:
+      '{"deviceId":"oven-2","severity":"warning","room":{"message":"inner"},"n":1,"Message":"door open"}',
+  } as const;
+  expect(
+    summarise(event)
+      .parts.map(({ text }) => text)
+      .join(" "),
+  ).toBe("Message door open room message inner n 1 deviceId oven-2 severity warning");
+  const cut = { ...event, summary: '{"deviceId":"oven-2","reason":"time…' };
+  expect(
+    summarise(cut)
+      .parts.map(({ text }) => text)
+      .join(" "),
+  ).toBe("reason time… deviceId oven-2");
+  const list = { ...event, summary: '["b",{"message":"x"},"a"]' };
+  expect(
+    summarise(list)
+      .parts.map(({ text }) => text)
+      .join(" "),
+  ).toBe("b message x a");
+});

@@ -23,7 +23,8 @@ const badges: Readonly<Partial<Record<DataKind, string>>> = {
   absent: "no data",
 };
 
-type Summarised = Pick<Event, "dataKind" | "dataContentType" | "dataSize" | "summary">;
+type Summarised = Pick<Event, "dataKind" | "dataContentType" | "dataSize" | "summary"> &
+  Partial<Pick<Event, "subject" | "source" | "type" | "id" | "severity">>;
 
 export function summarise(event: Summarised): Summary {
   return { badge: badges[event.dataKind], parts: partsOf(event) };
@@ -38,7 +39,7 @@ function partsOf(event: Summarised): SummaryPart[] {
     case "binary":
       return [{ kind: "value", text: binaryText(event) }];
     case "json":
-      return jsonParts(event.summary);
+      return told(event);
     default:
       return [{ kind: "value", text: unpicture(event.summary) }];
   }
@@ -62,13 +63,45 @@ function binaryText(event: Summarised): string {
 const token = /"((?:[^"\\]|\\.)*)("?)|\[\]|\{\}|[{}[\],:]|[^{}[\],:"]+/gs;
 
 export function jsonParts(line: string): SummaryPart[] {
-  const parts: SummaryPart[] = [];
+  return membersOf(line).flat();
+}
+
+/** The parts, by the members of the outermost object. */
+function membersOf(line: string): SummaryPart[][] {
+  const members: SummaryPart[][] = [[]];
+  let depth = 0;
   for (const match of line.matchAll(token)) {
     const [whole, body, closed] = match;
     const string = body !== undefined;
-    if (!string && /^[{}[\],:]$/.test(whole)) continue;
+    if (!string && /^[{}[\],:]$/.test(whole)) {
+      depth += deeper(whole);
+      continue;
+    }
     const key = string && closed === '"' && line[match.index + whole.length] === ":";
-    parts.push({ kind: key ? "key" : "value", text: string ? body : whole });
+    if (key && depth === 1) members.push([]);
+    members.at(-1)?.push({ kind: key ? "key" : "value", text: string ? body : whole });
   }
-  return parts;
+  return members.filter((parts) => parts.length > 0);
+}
+
+function deeper(mark: string): number {
+  if (mark === "{" || mark === "[") return 1;
+  return mark === "}" || mark === "]" ? -1 : 0;
+}
+
+const saying = new Set(["message", "msg", "error", "reason", "description", "title", "text", "detail"]);
+const elsewhere = new Set(["severity", "level"]);
+
+/** What says something stands first, and what other columns have already last. */
+function told(event: Summarised): SummaryPart[] {
+  const { subject, source, type, id, severity } = event;
+  const columns = new Set([subject, source, type, id, severity].filter(Boolean));
+  const rank = ([key, value, ...more]: readonly SummaryPart[]) => {
+    if (key?.kind !== "key") return 1;
+    const name = key.text.toLowerCase();
+    if (saying.has(name)) return 0;
+    return more.length === 0 && (elsewhere.has(name) || columns.has(value?.text)) ? 2 : 1;
+  };
+  const members = membersOf(event.summary);
+  return members.toSorted((a, b) => rank(a) - rank(b)).flat();
 }

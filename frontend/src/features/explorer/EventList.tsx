@@ -45,6 +45,7 @@ interface EventListProps {
   onOpen: (index: number) => void;
   onAction: OnValueAction;
   onCopy: (text: string, what: string) => void;
+  onQuery: (query: string) => void;
   onFilters: (filters: readonly Filter[]) => void;
   onWindow: (from: string | undefined, until: string | undefined) => void;
   faultInQuery: boolean;
@@ -153,7 +154,13 @@ function Grid(props: EventListProps) {
       />
       {!found && <LoadingRows narrow={narrow} columns={shown.length} density={density} />}
       {empty && (
-        <EmptyResults found={found} search={search} onFilters={props.onFilters} onWindow={props.onWindow} />
+        <EmptyResults
+          found={found}
+          search={search}
+          onQuery={props.onQuery}
+          onFilters={props.onFilters}
+          onWindow={props.onWindow}
+        />
       )}
       {found && !empty && (
         <VirtualRows

@@ -444,6 +444,7 @@ export function Explorer({
               onOpen={open}
               onAction={onAction}
               onCopy={copy}
+              onQuery={apply}
               onFilters={setFilters}
               onWindow={(from, until) => show({ from, until })}
               faultInQuery={fault !== undefined}

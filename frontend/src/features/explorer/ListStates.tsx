@@ -8,7 +8,7 @@ import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { useRetry, WaysOn } from "./StatusStrip.tsx";
 import type { Found, Run } from "./useRun.ts";
-import { isLastDay, type WayOut } from "./ways-out.ts";
+import { byParts, isLastDay, type WayOut } from "./ways-out.ts";
 
 const widths: readonly (readonly [string, string, string])[] = [
   ["88%", "72%", "64%"],
@@ -60,17 +60,20 @@ export function LoadingRows({
 export function EmptyResults({
   found,
   search,
+  onQuery,
   onFilters,
   onWindow,
 }: {
   found: Found;
   search: Search;
+  onQuery: (query: string) => void;
   onFilters: (filters: readonly Filter[]) => void;
   onWindow: (from: string | undefined, until: string | undefined) => void;
 }) {
   const zone = useZone();
   const filtered = search.filters.length > 0;
   const words = search.query !== "";
+  const parts = byParts(search.query);
   return (
     <div role="row">
       {/* Beside the event that lies over the list. */}
@@ -97,7 +100,19 @@ export function EmptyResults({
               `${words ? " and" : " with"} the ${search.filters.length === 1 ? "filter" : "filters"} above`}
             .
           </p>
+          {words && (
+            <p className="text-ink-3">
+              {parts
+                ? "A field is compared with its whole value; ~ looks for a part of it."
+                : "Words are looked for in attributes, JSON and text; not in XML, CSV and binary data."}
+            </p>
+          )}
           <div className="flex flex-wrap justify-center gap-2">
+            {parts && (
+              <Button onClick={() => onQuery(parts)}>
+                Search for <span className="max-w-60 cut mono-12">{parts}</span>
+              </Button>
+            )}
             {filtered && (
               <Button onClick={() => onFilters([])}>
                 Remove the {search.filters.length === 1 ? "filter" : "filters"}

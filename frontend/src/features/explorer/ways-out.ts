@@ -29,3 +29,19 @@ export function waysOut(search: Search, show: (next: Partial<Search>) => void): 
   }
   return ways;
 }
+
+const wholeValue =
+  /(^|[\s(])(data(?:\.[\p{L}\p{N}_$@-]+|\[(?:\*|\d+)\])+|ext\.[a-z0-9]+|type|source|subject)[:=](?:"((?:[^"\\]|\\.)+)"|([^\s()"*=<>[{]+))(?=[\s)]|$)/gu;
+const noText = /^(?:-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null)$/;
+
+/** The query with fields that have a part where it asks for whole values; undefined where it asks for none. */
+export function byParts(query: string): string | undefined {
+  const asked = query.replaceAll(
+    wholeValue,
+    (whole: string, before: string, field: string, quoted: string | undefined, bare = "") => {
+      if (quoted === undefined && noText.test(bare)) return whole;
+      return `${before}${field}~"${quoted ?? bare.replaceAll("\\", "\\\\")}"`;
+    },
+  );
+  return asked === query ? undefined : asked;
+}

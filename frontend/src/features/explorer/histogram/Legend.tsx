@@ -31,7 +31,7 @@ export function Legend({ box, search, fields, shown, onShown, onSplit, onAction 
   return (
     <span className="flex flex-1 items-center gap-1 max-wide:hidden">
       {/* Those that have no room wrap below the line, out of sight. */}
-      <span className="flex h-5 flex-1 flex-wrap items-center justify-end overflow-hidden contain-inline-size">
+      <span className="flex h-6 flex-1 flex-wrap items-center justify-end overflow-hidden contain-inline-size">
         {layers.map((layer) => (
           <Entry key={layer.label} layer={layer} field={box.data?.splitBy} onAction={onAction} />
         ))}
@@ -117,7 +117,7 @@ function Entry({
   return (
     <button
       type="button"
-      className={`${look} h-5 hover:bg-hover hover:text-ink`}
+      className={`${look} h-6 hover:bg-hover hover:text-ink`}
       title={`${spelled(label)}: ${total.toLocaleString("en")}. ${spelled(does)}`}
       onClick={() => onAction(field, value, "include")}
     >

@@ -5,7 +5,7 @@ import { Dialog } from "#/ui/dialog.tsx";
 import { isConflict, useChangeSaved, useSaved } from "./queries.ts";
 import { DeleteDialog, NameDialog, RefusedDialog } from "./SavedDialog.tsx";
 import { type SavedAct, SavedMenu } from "./SavedMenu.tsx";
-import { isEdited, numberOf, openSaved, readOpened, toSave } from "./saved.ts";
+import { isEdited, numberOf, openedText, openSaved, readOpened, toSave } from "./saved.ts";
 
 type Asking = "name" | "rename" | "delete" | "refused";
 
@@ -34,6 +34,11 @@ export function SavedFlow({
     onSearch({ ...openSaved(kept, search, facets), open: search.open }, { replace: true });
     onClose();
   };
+  /** What is on the page was saved: it stays as it is written. */
+  const goOn = (kept: SavedSearch) => {
+    onSearch({ ...search, saved: openedText(kept) }, { replace: true });
+    onClose();
+  };
   const update = (request: Omit<UpdateSavedSearchRequest, "version">, version: number) => {
     if (!opened) return;
     const number = opened.number;
@@ -41,13 +46,8 @@ export function SavedFlow({
       { kind: "update", number, request: { ...request, version } },
       {
         onSuccess: (kept) => {
-          if (!kept) return;
           // A new name or sharing leaves the edits of the page as they are.
-          if (request.params !== undefined) keepOpen(kept);
-          else {
-            onSearch({ ...search, saved: `${number}@${kept.version}` }, { replace: true });
-            onClose();
-          }
+          if (kept) goOn(kept);
         },
         onError: () => setAsking((was) => (was === "rename" ? was : "refused")),
       },
@@ -73,7 +73,7 @@ export function SavedFlow({
   const create = (displayName: string, shared: boolean) =>
     change.mutate(
       { kind: "create", request: { displayName, shared, ...toSave(search) } },
-      { onSuccess: (kept) => kept && keepOpen(kept) },
+      { onSuccess: (kept) => kept && goOn(kept) },
     );
   const refused = change.variables;
   const again = () => {

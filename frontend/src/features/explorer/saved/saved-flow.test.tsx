@@ -92,9 +92,25 @@ test("a search is saved under a name, and the page then is of it", async () => {
   expect(asked.find(({ method }) => method === "POST")?.body).toEqual({
     displayName: "Checkout failures",
     params: "type=a&from=-1h",
-    view: '{"density":["dense"]}',
+    view: expect.stringMatching(/^\{"density":\["dense"\],"written":\["\w+"\]\}$/),
     shared: false,
   });
+  expect(screen.queryByText("edited")).toBeNull();
+});
+
+test("a query stays as it is written when it is saved", async () => {
+  open("?q=tea+AND+type=a", {
+    "POST /v1/savedSearches": ({ body }) => {
+      const { view = "" } = Object(body) as { view?: string };
+      return Response.json(saved({ params: "q=type%3Aa+tea", view }));
+    },
+  });
+  fireEvent.click(await screen.findByText("Saved"));
+  fireEvent.click(await screen.findByText("Save this search…"));
+  fireEvent.change(screen.getByLabelText("Name"), { target: { value: "Tea" } });
+  press("Save");
+  await waitFor(() => expect(param("saved")).toBe("7@3"));
+  expect(param("q")).toBe("tea AND type=a");
   expect(screen.queryByText("edited")).toBeNull();
 });
 
@@ -111,7 +127,7 @@ test("edits win over the saved search and are marked, and saving names the versi
   expect(asked.find(({ method }) => method === "PATCH")?.body).toEqual({
     version: 3,
     params: "type=b",
-    view: "{}",
+    view: expect.stringMatching(/^\{"written":\["\w+"\]\}$/),
   });
   await waitFor(() => expect(screen.queryByText("edited")).toBeNull());
 });

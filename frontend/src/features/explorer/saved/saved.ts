@@ -58,11 +58,24 @@ function viewParams(search: Search): Params {
 }
 
 export function toSave(search: Search): { readonly params: string; readonly view: string } {
-  return { params: formatQuery(askedParams(search)).slice(1), view: JSON.stringify(viewParams(search)) };
+  const view = { ...viewParams(search), written: [markOf(search)] };
+  return { params: formatQuery(askedParams(search)).slice(1), view: JSON.stringify(view) };
+}
+
+/**
+ * Tells one spelling of a search from others: the server keeps its own, and the page goes on with what was
+ * written. Two spellings of one mark would merely not be told apart.
+ */
+function markOf(search: Search): string {
+  let mark = 0xcbf29ce484222325n;
+  for (const char of told(search)) {
+    mark = BigInt.asUintN(64, (mark ^ BigInt(char.codePointAt(0) ?? 0)) * 0x100000001b3n);
+  }
+  return mark.toString(36);
 }
 
 /** A view as another page, or an older one, may have written it. */
-function readKept(view: string): Params {
+function readKept(view: string, names: readonly string[] = kept): Params {
   let stored: unknown;
   try {
     stored = JSON.parse(view || "{}");
@@ -71,7 +84,7 @@ function readKept(view: string): Params {
   }
   if (typeof stored !== "object" || stored === null) return {};
   const values: Record<string, readonly string[]> = {};
-  for (const name of kept) {
+  for (const name of names) {
     const value: unknown = Object.getOwnPropertyDescriptor(stored, name)?.value;
     if (Array.isArray(value)) values[name] = value.filter((text) => typeof text === "string");
   }
@@ -109,5 +122,7 @@ function told(search: Search): string {
 
 /** Whether the page shows something else than opening the saved search would. */
 export function isEdited(search: Search, saved: SavedSearch, facets: readonly Field[]): boolean {
-  return told(search) !== told(openSaved(saved, search, facets));
+  const written = readKept(saved.view, ["written"]).written?.[0];
+  const same = search.saved === openedText(saved) && written === markOf(search);
+  return !same && told(search) !== told(openSaved(saved, search, facets));
 }
