@@ -54,3 +54,20 @@ test("keys of any spelling have a place of their own", () => {
     "data.a.b",
   ]);
 });
+
+test("an empty container stands before what the other text has in it", () => {
+  const filled = '{"a":[1,{"c":2}],"z":1}';
+  expect(diff(filled, '{"z":2,"a":[]}').map(([path]) => path)).toEqual([
+    "data.a",
+    "data.a[0]",
+    "data.a[1].c",
+    "data.z",
+  ]);
+  expect(diff('{"y":1,"a":[],"z":2}', filled)).toEqual([
+    ["data.y", "1", undefined],
+    ["data.a", "[]", undefined],
+    ["data.a[0]", undefined, "1"],
+    ["data.a[1].c", undefined, "2"],
+    ["data.z", "2", "1"],
+  ]);
+});

@@ -36,17 +36,46 @@ function* leaves(text: string, layout: JsonLayout): Slices<Map<string, string>> 
   return found;
 }
 
-/** Places in the order of the left text, and of the right one where only it has them. */
+/** The container with nothing in it, on one side, that the other side has this place in. */
+function emptyAround(path: string, found: ReadonlyMap<string, string>): string | undefined {
+  for (let end = path.length - 1; end > 0; end--) {
+    if (path[end] !== "." && path[end] !== "[") continue;
+    const outer = path.slice(0, end);
+    const value = found.get(outer);
+    if (value !== undefined) return value === "[]" || value === "{}" ? outer : undefined;
+  }
+  return undefined;
+}
+
+/**
+ * Places in the order of the left text, and then of the right one where only it has them; an empty
+ * container stands before what the other text has in it.
+ */
 export function* diffJson(left: string, right: string): Slices<readonly Difference[]> {
   const a = yield* leaves(left, yield* readJson(left));
   const b = yield* leaves(right, yield* readJson(right));
   const all: Difference[] = [];
-  for (const [path, value] of a) {
-    const other = b.get(path);
+  const added = new Set<string>();
+  const add = (path: string) => {
+    if (added.has(path)) return;
+    added.add(path);
+    const [value, other] = [a.get(path), b.get(path)];
     all.push({ path, left: value, right: other, same: value === other });
+  };
+  const filled = new Map<string, string[]>();
+  for (const path of b.keys()) {
+    const outer = a.has(path) ? undefined : emptyAround(path, a);
+    if (outer === undefined) continue;
+    const inner = filled.get(outer);
+    if (inner) inner.push(path);
+    else filled.set(outer, [path]);
   }
-  for (const [path, value] of b) {
-    if (!a.has(path)) all.push({ path, left: undefined, right: value, same: false });
+  for (const path of a.keys()) {
+    const outer = b.has(path) ? undefined : emptyAround(path, b);
+    if (outer !== undefined) add(outer);
+    add(path);
+    for (const inner of filled.get(path) ?? []) add(inner);
   }
+  for (const path of b.keys()) add(path);
   return all;
 }

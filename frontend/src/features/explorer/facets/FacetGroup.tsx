@@ -43,7 +43,7 @@ export function FacetGroup({
   const asked = useBox("facet", run, params, getFacets, own && open);
   const box = own ? asked : all;
   const counts = box.data?.facets.find((facet) => facet.field === field);
-  const rows = counts ? rowsOf(counts, sidebar, own) : [];
+  const rows = counts ? rowsOf(counts, sidebar, contains !== "") : [];
   // Among all fields those without such a value are not worth a line.
   if (find !== "" && (!open || (counts && !box.outdated && rows.length === 0))) return null;
   const shown = own

@@ -123,3 +123,21 @@ const ranges = {
 test.each(Object.entries(ranges))("%s", (_, [from, until, interval, said]) => {
   expect(rangeLabel(from, until, interval)).toBe(said);
 });
+
+test("an hour that the clock shows twice is named with its offset, and no other", () => {
+  const hour = (from: string, until: string): Bucket => ({ from, until, count: 0, errors: 0 });
+  const times = [
+    "2026-10-25T01:00:00.000000+02:00",
+    "2026-10-25T02:00:00.000000+02:00",
+    "2026-10-25T02:00:00.000000+01:00",
+    "2026-10-25T03:00:00.000000+01:00",
+    "2026-10-25T04:00:00.000000+01:00",
+  ];
+  const buckets = times.slice(1).map((until, index) => hour(times[index] ?? "", until));
+  expect(ticks(buckets, "1h", 8).map(({ label }) => label)).toEqual([
+    "01:00",
+    "02:00 +02:00",
+    "02:00 +01:00",
+    "03:00",
+  ]);
+});

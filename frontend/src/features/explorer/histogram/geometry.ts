@@ -159,6 +159,9 @@ function wall(time: string) {
   };
 }
 
+/** As the server wrote it. */
+const offsetOf = (time: string) => time.slice(19).replace(/^\.\d+/, "");
+
 const unitOf = (interval: string) => interval.slice(-1);
 
 function point(time: string, interval: string): string {
@@ -179,8 +182,8 @@ export function rangeLabel(from: string, until: string, interval: string): strin
   const time = (at: typeof a) => (unit === "s" || at.ms % 60_000 !== 0 ? at.seconds : at.clock);
   if (unit === "d" || unit === "M") return `${a.day} – ${b.day}`;
   // An hour that the clock shows twice is told by its offset.
-  const turned = from.slice(19).replace(/^\.\d+/, "") !== until.slice(19).replace(/^\.\d+/, "");
-  const offset = (text: string) => (turned ? ` ${text.slice(19).replace(/^\.\d+/, "")}` : "");
+  const turned = offsetOf(from) !== offsetOf(until);
+  const offset = (text: string) => (turned ? ` ${offsetOf(text)}` : "");
   return `${a.day} ${time(a)}${offset(from)} – ${a.day === b.day ? "" : `${b.day} `}${time(b)}${offset(until)}`;
 }
 
@@ -225,7 +228,13 @@ export function ticks(buckets: readonly Bucket[], interval: string, most: number
   const named = [];
   for (let index = start; index < buckets.length; index += step) {
     const bucket = buckets[index];
-    if (bucket) named.push({ index, label: point(bucket.from, interval) });
+    if (bucket) named.push({ index, label: point(bucket.from, interval), offset: offsetOf(bucket.from) });
   }
-  return named;
+  // An hour that the clock shows twice is told by its offset.
+  return named.map(({ index, label, offset }) => {
+    const twice = named.some(
+      (other) => other.label === label && other.offset !== offset && index !== other.index,
+    );
+    return { index, label: twice ? `${label} ${offset}` : label };
+  });
 }
