@@ -337,6 +337,9 @@ func TestWhatOnlyATokenOpensLeadsNoBrowserAnywhere(t *testing.T) {
 			t.Errorf("%+v does not say what is accepted", f)
 		}
 	}
+	if f := p.do(p.request("POST", "/v1/events", "", "Authorization", "Bearer")).failure(t, 401, fault.ReasonTokenInvalid); !strings.Contains(f.Message, "nothing behind Bearer") {
+		t.Errorf("%+v does not say that the token is missing", f)
+	}
 	if n := len(p.publisher.all()); n != 0 {
 		t.Errorf("%d refused requests reached the publisher", n)
 	}

@@ -112,6 +112,9 @@ func (s *Server) identify(ctx context.Context, call *call) (*auth.Principal, err
 		return s.deps.Provider.Verify(ctx, token)
 	case bearer:
 		return s.deps.Tokens.Verify(ctx, token) // which says of anything else what is accepted
+	case strings.EqualFold(strings.TrimSpace(call.shape.authorization), "Bearer"): // of a variable that is not set
+		return nil, fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid,
+			"The Authorization header has nothing behind Bearer. Send "+s.bearers()+" there.", "accepted", "Bearer with "+s.bearers())
 	case call.shape.authorization != "":
 		return nil, fault.New(fault.Unauthenticated, fault.ReasonTokenInvalid,
 			"The Authorization header is not of the scheme Bearer. Send Authorization: Bearer with "+s.bearers()+".", "accepted", "Bearer with "+s.bearers())

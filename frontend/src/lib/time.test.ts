@@ -4,6 +4,7 @@ import {
   dayStart,
   exactLength,
   fullDay,
+  isToday,
   isZone,
   lag,
   lengthText,
@@ -216,4 +217,17 @@ describe("days and lengths", () => {
       "1 day",
     ]);
   });
+});
+
+test("today is told from other windows, in its zone", () => {
+  const now = Date.parse("2026-11-30T15:00:00Z");
+  const from = "2026-11-30T00:00:00Z";
+  expect(isToday(from, undefined, "UTC", now)).toBe(true);
+  expect(isToday(from, "2026-12-01T00:00:00Z", "UTC", now)).toBe(true);
+  expect(isToday(from, "2026-11-30T12:00:00Z", "UTC", now)).toBe(false);
+  expect(isToday("2026-11-29T00:00:00Z", undefined, "UTC", now)).toBe(false);
+  expect(isToday("-1d", undefined, "UTC", now)).toBe(false);
+  // In Tokyo it is December already.
+  expect(isToday("2026-11-30T15:00:00Z", undefined, "Asia/Tokyo", now)).toBe(true);
+  expect(isToday(from, undefined, "Asia/Tokyo", now)).toBe(false);
 });

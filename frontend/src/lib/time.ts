@@ -256,6 +256,20 @@ export const acceptedBounds = "2026-11-30 14:05, 14:05:30, 2026-11-30T14:05:30Z,
 /** Earlier ones are slips of the hand, and calendars differ on them. */
 const firstYear = 1000;
 
+/** The whole day of now, however much of it is over; its end may be left open. */
+export function isToday(
+  from: string | undefined,
+  until: string | undefined,
+  zone: string,
+  now: number,
+): boolean {
+  if (from === undefined || relative(from)) return false;
+  const { year, month, day: today } = wallOf(now, zone);
+  const midnight = { year, month, day: today, hour: 0, minute: 0, second: 0 };
+  if (Date.parse(from) !== instantOf(midnight, zone)) return false;
+  return until === undefined || Date.parse(until) === instantOf({ ...midnight, day: today + 1 }, zone);
+}
+
 /** Reads a bound: relative, RFC 3339, or a wall time of the zone (without a date, today's). */
 export function readBound(input: string, zone: string, now: number): Bound {
   const text = input.trim();

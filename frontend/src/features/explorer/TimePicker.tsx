@@ -1,5 +1,5 @@
 import { useEffect } from "react";
-import { rangeText, relative } from "#/lib/time.ts";
+import { isToday, rangeText, relative } from "#/lib/time.ts";
 import { buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { whenIdle } from "#/ui/part.tsx";
@@ -31,7 +31,8 @@ export function TimePicker({
   const zone = useZone();
   useEffect(() => whenIdle(TimeChoicesPart.preload), []);
   const range = literalRange(from, until, outdated ? undefined : found, zone);
-  const sliding = windowName(from ?? defaultFrom, until);
+  const sliding =
+    windowName(from ?? defaultFrom, until) ?? (isToday(from, until, zone, Date.now()) ? "Today" : undefined);
   const fixed = sliding === undefined;
   const name = sliding ?? "Fixed window";
   return (

@@ -192,6 +192,7 @@ function FieldInput({
       <input
         value={field}
         list={names}
+        data-autofocus=""
         autoComplete="off"
         autoCapitalize="off"
         spellCheck={false}

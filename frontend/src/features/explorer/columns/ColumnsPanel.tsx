@@ -214,7 +214,7 @@ function AddColumn({
           data-autofocus=""
           value={text}
           aria-describedby={hint}
-          placeholder="Add a column: a field, ext.name or data.path"
+          placeholder="Field, ext.name or data.path"
           autoComplete="off"
           autoCapitalize="off"
           spellCheck={false}

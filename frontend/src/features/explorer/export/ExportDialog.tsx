@@ -139,7 +139,7 @@ function Export({
       href={underBase(url)}
       download={name}
       className={buttonClass()}
-      title="The browser downloads it, of any size, and shows the progress itself."
+      title="To the browser’s downloads, of any size; the browser shows how far it is."
     >
       Direct download
     </a>
@@ -228,7 +228,13 @@ function Export({
           <>
             <Button onClick={onClose}>Close</Button>
             {fault === undefined && direct}
-            <Button look="primary" icon="download" unavailable={fault} onClick={() => work.mutate()}>
+            <Button
+              look="primary"
+              icon="download"
+              title="How far it is stands here, and it can be cancelled here."
+              unavailable={fault}
+              onClick={() => work.mutate()}
+            >
               {picks ? "Export to a file…" : "Export"}
             </Button>
           </>
