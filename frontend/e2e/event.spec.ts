@@ -142,8 +142,7 @@ test("an event is copied as JSON, as a line and as commands that do what they sa
 }) => {
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const body =
-    String.raw`{"id":9007199254740993, "f":1.0,
- "q":"it's $(touch x) ` +
+    '{"id":9007199254740993, "f":1.0,\n "q":"it\'s $(touch x) ' +
     "`id`" +
     String.raw`", "b":1, "b":2, "nul":"\u0000", "lone":"\ud800"}`;
   const sent = await api.send({ subject: "it's", body });

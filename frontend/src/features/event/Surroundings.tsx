@@ -18,6 +18,7 @@ import { useZone } from "#/ui/zone.tsx";
 import { KeptFilters } from "./KeptFilters.tsx";
 import { NeighbourRow } from "./NeighbourRow.tsx";
 import { type Context, type ContextRead, step, useContextOf } from "./query-context.ts";
+import { Timeline } from "./Timeline.tsx";
 
 const labels: Readonly<Record<Surrounding, string>> = {
   subject: "Subject",
@@ -200,9 +201,13 @@ function Neighbours({
     );
   }
   if (!context) return <ReadingNeighbours />;
+  const others = [...context.newer, ...context.older];
   const row = { detail, wide, onOpen, by };
   return (
     <div className="pb-2" aria-busy={reading}>
+      {wide && others.length > 0 && (
+        <Timeline anchor={detail.event} others={others} by={by} onOpen={onOpen} />
+      )}
       <End
         more={context.hasNewer}
         loading={read.loading === "newer"}

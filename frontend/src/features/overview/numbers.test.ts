@@ -71,6 +71,7 @@ it.each([
 it("compares with the window before, where there was something", () => {
   expect(changeText(1041, 1000)).toBe("+4.1 %");
   expect(changeText(500, 1000)).toBe("−50 %");
+  expect(changeText(35_500, 1000)).toBe("36 ×");
   expect(changeText(5, 0)).toBeUndefined();
   expect(before(window)).toEqual({ from: "2026-11-30T13:10:30.000Z", until: window.from });
 });

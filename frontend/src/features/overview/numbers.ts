@@ -29,6 +29,7 @@ export function changeText(now: number, before: number): string | undefined {
   if (before === 0) return undefined;
   const percent = ((now - before) / before) * 100;
   const size = Math.abs(percent);
+  if (size >= 1000) return `${whole(Math.round(now / before))} ×`;
   const digits = size < 100 ? 1 : 0;
   return `${percent < 0 ? "−" : "+"}${whole(Number(size.toFixed(digits)))} %`;
 }

@@ -106,7 +106,7 @@ export function FacetValues({
           >
             <Mark pick={row.pick} />
             <span
-              className={`flex min-w-0 items-center gap-1.5 ${row.pick === "out" ? "text-ink-3 line-through" : "text-ink"}`}
+              className={`flex min-w-0 items-center gap-1.5 ${row.pick === "out" ? "text-ink-2 line-through" : "text-ink"}`}
             >
               <ValueText
                 field={field}
@@ -114,7 +114,7 @@ export function FacetValues({
                 columns={(narrow ? 36 : columns) - row.told.length}
               />
             </span>
-            <span className="text-right t-11 text-ink-3">{row.told}</span>
+            <span className="text-right t-11 text-ink-2">{row.told}</span>
           </button>
           {/* Before the count, which stays in sight. */}
           <span
@@ -154,9 +154,9 @@ function nameOf(value: Value): string {
 function ValueText({ field, value, columns }: { field: Field; value: Value; columns: number }) {
   const text = textOf(value);
   if (typeof value !== "string" && value.kind === "absent") {
-    return <i className="t-11 text-ink-3">absent</i>;
+    return <i className="t-11 text-ink-2">absent</i>;
   }
-  if (text === "") return <span className="mono-11 text-ink-3">""</span>;
+  if (text === "") return <span className="mono-11 text-ink-2">""</span>;
   if (field === "severity" && isSeverity(text)) {
     return (
       <>
