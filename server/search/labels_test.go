@@ -256,3 +256,19 @@ func TestFacetsThatTakeTooLongAreASample(t *testing.T) {
 		t.Errorf("%s of %d", f.Relation, f.Sample)
 	}
 }
+
+func TestFacetsOfAWindowBeforeAllEventsHaveNothing(t *testing.T) {
+	t.Parallel()
+	st := newStore(t)
+	st.hourly("2026-11-29T00:00:00Z", "2026-11-30T00:00:00Z")
+	for _, window := range [][]string{
+		{"from", "2020-01-01T00:00:00Z", "until", "2020-01-02T00:00:00Z"},
+		{"from", "2026-11-29T05:00:00.000001Z", "until", "2026-11-29T05:00:00.000002Z"},
+	} {
+		for _, field := range []string{"type", "severity", "tag", "subject"} {
+			if f := st.facet(t, append([]string{"field", field}, window...)...); len(f.Values) != 0 || f.Missing != 0 || f.Relation != IsExact {
+				t.Errorf("%s in %v: %s, %d without, %s", field, window, facetLine(f), f.Missing, f.Relation)
+			}
+		}
+	}
+}
