@@ -47,6 +47,7 @@ export function OverviewPage() {
         <span className="min-w-0 flex-1 cut t-12 text-ink-3 max-wide:hidden">
           Every number of events opens the search that proves it
         </span>
+        <span className="flex-1 wide:hidden" />
         <WindowButton overview={overview} from={from ?? usual} until={until} onWindow={onWindow} />
         <Button
           look="ghost"
@@ -183,7 +184,7 @@ function Now() {
       <Figure
         name="Ingest"
         failed={failed}
-        note="stored per second, last minute"
+        note="stored, over the last minute"
         value={
           data &&
           minute && (

@@ -33,7 +33,7 @@ export function Volume({ box }: { box: Box<Histogram> }) {
   return (
     <Panel
       heading="Volume"
-      beside={data && `per ${data.interval}, by severity`}
+      beside={data && data.total.value > 0 && `per ${intervalName(data.interval)}, by severity`}
       tools={
         <span className="flex flex-wrap gap-x-3 t-11 text-ink-2">
           {severities
@@ -54,10 +54,28 @@ export function Volume({ box }: { box: Box<Histogram> }) {
       }
     >
       <Shown box={box} what="The volume" height="h-58">
-        {data && window && <Bars histogram={data} window={window} outdated={box.outdated} />}
+        {data?.total.value === 0 && <p className="px-4 py-6 t-12 text-ink-2">No event is in this window.</p>}
+        {data && window && data.total.value > 0 && (
+          <Bars histogram={data} window={window} outdated={box.outdated} />
+        )}
       </Shown>
     </Panel>
   );
+}
+
+const units: Readonly<Record<string, string>> = {
+  s: "second",
+  m: "minute",
+  h: "hour",
+  d: "day",
+  M: "month",
+};
+
+/** `15 minutes`, `hour` */
+function intervalName(interval: string): string {
+  const n = Number.parseInt(interval, 10);
+  const unit = units[interval.slice(-1)] ?? interval;
+  return n === 1 ? unit : `${n} ${unit}s`;
 }
 
 function Bars({ histogram, window, outdated }: { histogram: Histogram; window: Window; outdated: boolean }) {

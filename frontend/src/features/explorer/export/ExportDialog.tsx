@@ -152,10 +152,14 @@ function Export({
           {dates && (
             <>
               {" "}
-              from <span className="mono-12">{dateAndTime(dates.from, zone, 0)}</span> until{" "}
-              <span className="mono-12">
-                {taken.snapshot.until ? dateAndTime(taken.snapshot.until, zone, 0) : "the newest"}
-              </span>
+              from <span className="mono-12">{dateAndTime(dates.from, zone, 0)}</span>{" "}
+              {taken.snapshot.until ? (
+                <>
+                  until <span className="mono-12">{dateAndTime(taken.snapshot.until, zone, 0)}</span>
+                </>
+              ) : (
+                "to the newest"
+              )}
               , as stored at <span className="mono-12">{dateAndTime(taken.takenAt, zone, 0)}</span>
             </>
           )}

@@ -142,7 +142,7 @@ export function SavedFlow({
   return (
     <Dialog heading="Saved searches" onClose={onClose}>
       {(close) => (
-        <div className="px-4 pt-3 pb-4 t-12">
+        <div className="pt-2 t-12">
           <SavedMenu
             saved={saved}
             edited={saved !== undefined && isEdited(search, saved, facets)}

@@ -25,8 +25,10 @@ export function SavedMenu({
     saved && !saved.own && !admin ? `${saved.owner} saved it. Save it as your own to change it.` : undefined;
   return (
     <div className="grid gap-2">
-      <SavedList current={saved?.name} onOpen={onOpen} />
-      <div className="flex flex-wrap gap-1 border-t border-line pt-2">
+      <div className="px-3">
+        <SavedList current={saved?.name} onOpen={onOpen} />
+      </div>
+      <div className="flex flex-wrap gap-2 border-t border-line px-5 py-3">
         {saved && (
           <Button
             look={edited && !foreign ? "primary" : "plain"}

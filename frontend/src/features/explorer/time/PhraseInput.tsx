@@ -60,7 +60,11 @@ export function PhraseInput({
           }}
         />
       </span>
-      <p id={hint} aria-live="polite" className={`mt-1 min-h-8 ${fault ? "text-error" : "text-ink-3"}`}>
+      <p
+        id={hint}
+        aria-live="polite"
+        className={`mt-1 mb-1.5 min-h-8 ${fault ? "text-error" : "text-ink-3"}`}
+      >
         {fault && `${fault} Accepted: ${phraseExamples.slice(1).join("; ")}.`}
         {!fault && !("error" in read) && <span className="text-ink">{told(read, zone, now)}</span>}
         {!fault && "error" in read && `Such as ${phraseExamples.slice(1).join("; ")}.`}
