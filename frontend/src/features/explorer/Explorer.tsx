@@ -1,7 +1,5 @@
-import { useRouter } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { Event } from "#/api/oriel.gen.ts";
-import { shortName } from "#/lib/event-name.ts";
 import { queryWords } from "#/lib/highlight.ts";
 import { ApiError } from "#/lib/http.ts";
 import {
@@ -16,12 +14,8 @@ import {
 } from "#/lib/search.ts";
 import { spelled } from "#/lib/visible.ts";
 import { useFacetNames } from "#/ui/access.tsx";
-import { buttonClass } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
-import { Icon } from "#/ui/icons.tsx";
-import { useKeys } from "#/ui/keys.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
-import { Menu } from "#/ui/popover.tsx";
 import { useSheetOpen } from "#/ui/sheet.tsx";
 import { useUrl } from "#/ui/url.ts";
 import { FieldActionsContext, type OnValueAction } from "#/ui/value-actions.tsx";
@@ -30,18 +24,21 @@ import { ColumnsSlot } from "./columns/ColumnsSlot.tsx";
 import { EventList } from "./EventList.tsx";
 import { AddFilter, FilterChips, useAddFilterKey } from "./FilterChips.tsx";
 import { Footer } from "./Footer.tsx";
-import { countedOf, FieldsSlot, FiltersButton, ShowFields, StatisticsSlot } from "./facets/FieldsSlot.tsx";
+import { countedOf, FieldsSlot, ShowFields, StatisticsSlot } from "./facets/FieldsSlot.tsx";
 import { useFacetPrefs } from "./facets/useFacetPrefs.ts";
 import { HistogramBox, useHistogramShown } from "./histogram/HistogramBox.tsx";
 import { useHistogram } from "./histogram/useHistogram.ts";
 import { CompareSlot, ListBars } from "./ListBars.tsx";
+import { NarrowTools } from "./NarrowTools.tsx";
 import { LegendPart } from "./parts.ts";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
-import { type Panel, panelItems, SearchActions, SearchPanel } from "./SearchActions.tsx";
+import { type Panel, SearchActions, SearchPanel } from "./SearchActions.tsx";
 import { StatusStrip } from "./StatusStrip.tsx";
 import { TimePicker } from "./TimePicker.tsx";
 import { useCells } from "./useCells.ts";
 import { useColumns } from "./useColumns.ts";
+import { type Show, useCursor } from "./useCursor.ts";
+import { useExplorerKeys } from "./useExplorerKeys.ts";
 import { useFarEvent } from "./useFarEvent.ts";
 import { useFind } from "./useFind.ts";
 import { type Pair, usePicked } from "./usePicked.ts";
@@ -76,7 +73,6 @@ export function Explorer({
   /** The first rows are there. */
   onRows: () => (() => void) | undefined;
 }) {
-  const router = useRouter();
   const { params, go } = useUrl();
   const facets = useFacetNames();
   const search = useMemo(() => readSearch(params, facets), [params, facets]);
@@ -94,13 +90,8 @@ export function Explorer({
   const [timeOpen, setTimeOpen] = useState(false);
 
   const events = run.found?.events ?? noEvents;
-  const openIndex = useMemo(() => indexOf(events, search.open), [events, search.open]);
-  const [moved, setCursor] = useState(-1);
-  // The open event is where the cursor is, whatever moved it there.
-  const cursor = search.open ? openIndex : Math.min(moved, events.length - 1);
-
-  const show = useCallback(
-    (next: Partial<Search>, options?: { replace?: boolean; opened?: boolean }) => {
+  const show = useCallback<Show>(
+    (next, options) => {
       const whole = { ...search, ...next };
       run.renew(whole);
       go(writeSearch(whole), options);
@@ -113,36 +104,8 @@ export function Explorer({
     [show, search.filters],
   );
 
-  const open = useCallback(
-    (index: number) => {
-      const event = events[index];
-      if (!event) return;
-      setCursor(index);
-      const target = { name: shortName(event.name), time: event.occurredAt };
-      // One step back closes, however many rows were walked through.
-      const already = search.open !== undefined;
-      const opened = already ? router.history.location.state.opened === true : true;
-      show({ open: target }, { replace: already, opened });
-    },
-    [events, search.open, show, router],
-  );
-  const close = useCallback(() => {
-    if (openIndex >= 0) setCursor(openIndex);
-    if (router.history.location.state.opened) router.history.back();
-    else show({ open: undefined }, { replace: true });
-    list.current?.focus();
-  }, [openIndex, router, show]);
-  const moveTo = useCallback(
-    (index: number) => {
-      if (events.length === 0) return;
-      const next = Math.max(0, Math.min(index, events.length - 1));
-      list.current?.reveal(next);
-      if (search.open) open(next);
-      else setCursor(next);
-    },
-    [events.length, search.open, open],
-  );
-  const step = useCallback((by: 1 | -1) => moveTo(cursor < 0 ? 0 : cursor + by), [moveTo, cursor]);
+  const cursor = useCursor(events, search.open, list, show);
+  const { openIndex, moveTo, step } = cursor;
 
   /** The query was run from its bar, and what came of it is not known yet. */
   const applied = useRef(false);
@@ -159,53 +122,34 @@ export function Explorer({
 
   const find = useFind(events, columns.shown, cells.far);
   const findBar = useRef<{ readonly focus: () => void }>(null);
-  const goTo = useCallback(
-    (index: number) => {
-      list.current?.show(index);
-      if (search.open) open(index);
-      else setCursor(index);
-    },
-    [search.open, open],
-  );
   const picked = usePicked();
   const [comparing, setComparing] = useState<Pair>();
   const pick = useCallback(
     (index: number) => {
       const event = events[index];
       if (!event) return;
-      setCursor(index);
+      cursor.set(index);
       picked.toggle(event);
     },
-    [events, picked.toggle],
+    [events, picked.toggle, cursor.set],
   );
   const backToList = useCallback(() => list.current?.focus(), []);
 
-  useKeys({
-    "/": (event) => {
-      event.preventDefault();
-      bar.current?.focus();
-    },
-    d: (event) => {
-      event.preventDefault();
-      setTimeOpen(true);
-    },
-    r: () => run.again(),
-    x: () => pick(Math.max(cursor, 0)),
-    "=": () => setComparing(picked.pair),
-    f: (event) => {
-      event.preventDefault();
+  useExplorerKeys({
+    again: run.again,
+    search: () => bar.current?.focus(),
+    time: () => setTimeOpen(true),
+    find: () => {
       find.open();
       findBar.current?.focus();
     },
-    j: () => step(1),
-    k: () => step(-1),
-    // With the focus in the list these are its own.
-    Home: (event) => fromBody(event, () => moveTo(0)),
-    End: (event) => fromBody(event, () => moveTo(events.length - 1)),
-    ArrowDown: (event) => fromBody(event, () => step(1)),
-    ArrowUp: (event) => fromBody(event, () => step(-1)),
-    Escape: () => {
-      if (search.open) close();
+    compare: () => setComparing(picked.pair),
+    select: () => pick(Math.max(cursor.at, 0)),
+    step,
+    first: () => moveTo(0),
+    last: () => moveTo(events.length - 1),
+    leave: () => {
+      if (search.open) cursor.close();
       else if (find.text !== undefined) find.close();
       else if (picked.events.length > 0) picked.clear();
     },
@@ -305,6 +249,7 @@ export function Explorer({
             fault={fault}
             faultId={faultId}
             facets={facets}
+            narrow={narrow}
             onApply={apply}
             onLeave={() => list.current?.focus()}
           />
@@ -318,36 +263,14 @@ export function Explorer({
             onChange={(from, until) => show({ from, until })}
           />
           {narrow && (
-            <>
-              <FiltersButton
-                count={search.filters.length}
-                open={fieldsOpen}
-                onOpen={() => setFieldsOpen(true)}
-              />
-              <Menu
-                label="More"
-                align="end"
-                items={[
-                  panelItems(setPanel),
-                  [
-                    { label: "Columns and rows", icon: "list", onSelect: () => setColumnsOpen(true) },
-                    { label: "Find in results", icon: "search", onSelect: find.open },
-                  ],
-                  [
-                    {
-                      label: "Copy the address of this view",
-                      icon: "link",
-                      onSelect: () => copy(location.href, "the link"),
-                    },
-                  ],
-                ]}
-                trigger={{
-                  className: `${buttonClass("plain", "large", true)} ml-auto`,
-                  "aria-label": "More",
-                  children: <Icon name="dots" />,
-                }}
-              />
-            </>
+            <NarrowTools
+              filters={search.filters.length}
+              fieldsOpen={fieldsOpen}
+              onFields={() => setFieldsOpen(true)}
+              onPanel={setPanel}
+              onColumns={() => setColumnsOpen(true)}
+              onFind={find.open}
+            />
           )}
         </div>
         <FilterChips
@@ -439,9 +362,9 @@ export function Explorer({
               isPicked={picked.has}
               onPick={pick}
               onBreakdown={setBreakdown}
-              cursor={cursor}
+              cursor={cursor.at}
               onMove={moveTo}
-              onOpen={open}
+              onOpen={cursor.open}
               onAction={onAction}
               onCopy={copy}
               onQuery={apply}
@@ -456,8 +379,8 @@ export function Explorer({
               picked={picked}
               find={find}
               findBar={findBar}
-              cursor={cursor}
-              onGo={goTo}
+              cursor={cursor.at}
+              onGo={cursor.goTo}
               onCompare={() => setComparing(picked.pair)}
               onLeave={backToList}
             />
@@ -467,7 +390,7 @@ export function Explorer({
             detail({
               open: search.open,
               listed: events[openIndex],
-              onClose: close,
+              onClose: cursor.close,
               onStep: openIndex < 0 ? undefined : step,
               loaded: run.outdated || run.loadingMore ? undefined : events.length,
               onAction,
@@ -496,18 +419,4 @@ const noEvents: readonly Event[] = [];
  */
 function quietly({ open }: Search): { replace: boolean } {
   return { replace: open === undefined };
-}
-
-function fromBody(event: KeyboardEvent, move: () => void): void {
-  if (event.target !== document.body) return;
-  event.preventDefault();
-  move();
-}
-
-function indexOf(events: readonly Event[], open: OpenEvent | undefined): number {
-  if (!open) return -1;
-  return events.findIndex(
-    (event) =>
-      shortName(event.name) === open.name && (open.time === undefined || event.occurredAt === open.time),
-  );
 }

@@ -60,6 +60,7 @@ function show(applied: string, refused?: ApiError, person?: Session) {
           applied={now}
           fault={refused}
           faultId="fault"
+          narrow={false}
           facets={["room"]}
           onApply={onApply}
           onLeave={onLeave}

@@ -43,6 +43,7 @@ export function QueryBar({
   fault,
   faultId,
   facets,
+  narrow,
   onApply,
   onLeave,
 }: {
@@ -54,6 +55,8 @@ export function QueryBar({
   faultId: string;
   /** The installation's facet fields. */
   facets: readonly string[];
+  /** There is little room. */
+  narrow: boolean;
   onApply: (query: string) => void;
   /** Escape, with nothing to take back. */
   onLeave: () => void;
@@ -173,7 +176,7 @@ export function QueryBar({
               setFocused(false);
             }}
             onKeyDown={onKeyDown}
-            placeholder="Words, or field:value, such as severity>=error"
+            placeholder={narrow ? "Words, or field:value" : "Words, or field:value, such as severity>=error"}
             aria-label="Words to find"
             aria-invalid={shownFault !== undefined}
             aria-describedby={shownFault ? faultId : undefined}

@@ -48,15 +48,17 @@ export function OverviewPage() {
           Every number of events opens the search that proves it
         </span>
         <span className="flex-1 wide:hidden" />
-        <WindowButton overview={overview} from={from ?? usual} until={until} onWindow={onWindow} />
-        <Button
-          look="ghost"
-          icon="refresh"
-          aria-label="Count again"
-          title="Count again"
-          unavailable={overview.reading ? "It is being counted." : undefined}
-          onClick={overview.again}
-        />
+        <span className="flex min-w-0 items-center gap-2">
+          <WindowButton overview={overview} from={from ?? usual} until={until} onWindow={onWindow} />
+          <Button
+            look="ghost"
+            icon="refresh"
+            aria-label="Count again"
+            title="Count again"
+            unavailable={overview.reading ? "It is being counted." : undefined}
+            onClick={overview.again}
+          />
+        </span>
       </div>
       {error && (
         <Note
@@ -153,7 +155,7 @@ function Figures({ overview }: { overview: Overview }) {
       <Figure
         name="Events"
         failed={histogram.error !== null}
-        note={change && `${change} on the window before`}
+        note={change && `${change}${change.endsWith("×") ? "" : " on"} the window before`}
         value={data && window && <Proof window={window}>{numberText(data.total.value, relation)}</Proof>}
       />
       <Figure
@@ -184,7 +186,7 @@ function Now() {
       <Figure
         name="Ingest"
         failed={failed}
-        note="stored, over the last minute"
+        note="stored in the last minute"
         value={
           data &&
           minute && (
@@ -197,7 +199,7 @@ function Now() {
       <Figure
         name="Freshness"
         failed={failed}
-        note="since the newest commit"
+        note="since the newest record"
         value={data && <NewestCommit data={data} />}
       />
       <Figure

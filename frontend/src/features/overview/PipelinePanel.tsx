@@ -7,7 +7,7 @@ import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { arrivedAt, minuteBefore, numberText } from "./numbers.ts";
 import { Panel, Proof, Shown } from "./Panel.tsx";
-import { usePipeline } from "./usePipeline.ts";
+import { useAlerts, usePipeline } from "./usePipeline.ts";
 
 /** `0.6/s`, `356/s` */
 export function rateText(perSecond: number): string {
@@ -51,13 +51,15 @@ export function PipelinePanel() {
   const box = usePipeline();
   const { data } = box;
   const minute = data && minuteBefore(data.time);
+  const { data: told } = useAlerts();
+  const holds = (name: string) => told?.alerts.some((alert) => alert.name === name) ?? false;
   return (
     <Panel heading="Pipeline" beside={data && "now, whatever the window"}>
       <Shown box={box} what="The pipeline" height="h-56">
         {data && (
           <ul className="py-1 t-12">
             <Row
-              ok={data.partitions.every(({ state }) => state === "running")}
+              ok={data.partitions.every(({ state }) => state === "running") && !holds("LagHigh")}
               name={data.consumer}
               about={data.partitions.length === 0 ? "nothing was stored yet" : standing(data.partitions)}
             >
@@ -78,12 +80,12 @@ export function PipelinePanel() {
                 </Proof>
               )}
             </Row>
-            <Row ok name="Freshness" about="since the newest commit">
+            <Row ok name="Freshness" about="since the newest record">
               <NewestCommit data={data} />
             </Row>
             <Row
               // Some are no alert: what is one is told among the alerts.
-              ok={data.deadLettersRecent === 0 ? true : undefined}
+              ok={holds("DeadLettersRising") ? false : data.deadLettersRecent === 0 || undefined}
               name="Dead letters"
               title={deadLettersTitle}
               about={`${numberText(data.deadLettersRecent, "exact")} in the last 10 min`}

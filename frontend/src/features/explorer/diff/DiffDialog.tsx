@@ -8,6 +8,7 @@ import { dateAndTime } from "#/lib/time.ts";
 import { elideMiddle } from "#/lib/visible.ts";
 import { Button, Note, Segments, Skeleton } from "#/ui/controls.tsx";
 import { Dialog, DialogFooter } from "#/ui/dialog.tsx";
+import { useNarrow } from "#/ui/narrow.ts";
 import { Severity } from "#/ui/severity.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
@@ -118,6 +119,7 @@ function Table({
   onCopy: (text: string, what: string) => void;
 }) {
   const [show, setShow] = useState<"different" | "all">("different");
+  const narrow = useNarrow();
   const [most, setMost] = useState(atOnce);
   const different = comparison.differences.filter(({ same }) => !same);
   const rows = show === "all" ? comparison.differences : different;
@@ -146,9 +148,11 @@ function Table({
       <table className="w-full table-fixed border-collapse text-left">
         <thead>
           <tr className="border-b border-line align-top text-ink-2">
-            <th scope="col" className="w-1/4 py-1 pr-3 font-medium">
-              Field
-            </th>
+            {!narrow && (
+              <th scope="col" className="w-1/4 py-1 pr-3 font-medium">
+                Field
+              </th>
+            )}
             {[left, right].map((detail, index) => (
               <th key={index === 0 ? "left" : "right"} scope="col" className="py-1 pr-3 font-normal">
                 <Title detail={detail} ordinal={index === 0 ? "First" : "Second"} />
@@ -158,7 +162,7 @@ function Table({
         </thead>
         <tbody>
           {rows.slice(0, most).map((row) => (
-            <Row key={row.path} row={row} onCopy={onCopy} />
+            <Row key={row.path} row={row} narrow={narrow} onCopy={onCopy} />
           ))}
         </tbody>
       </table>
@@ -188,15 +192,42 @@ function Title({ detail: { event }, ordinal }: { detail: EventDetail; ordinal: s
   );
 }
 
-function Row({ row, onCopy }: { row: Difference; onCopy: (text: string, what: string) => void }) {
+function Row({
+  row,
+  narrow,
+  onCopy,
+}: {
+  row: Difference;
+  /** The field stands above its values. */
+  narrow: boolean;
+  onCopy: (text: string, what: string) => void;
+}) {
   const { path, left, right, same } = row;
-  return (
-    <tr className="border-b border-line align-top">
-      <th scope="row" className="py-1 pr-3 mono-12 font-normal text-ink-2 wrap-anywhere">
-        <Visible text={path} />
-      </th>
+  const values = (
+    <>
       <Value value={left} other={right} same={same} what={`${path} of the first`} onCopy={onCopy} />
       <Value value={right} other={left} same={same} what={`${path} of the second`} onCopy={onCopy} />
+    </>
+  );
+  const look = "pr-3 mono-12 font-normal text-ink-2 wrap-anywhere";
+  if (narrow) {
+    return (
+      <>
+        <tr>
+          <th scope="rowgroup" colSpan={2} className={`pt-2 ${look}`}>
+            <Visible text={path} />
+          </th>
+        </tr>
+        <tr className="border-b border-line align-top">{values}</tr>
+      </>
+    );
+  }
+  return (
+    <tr className="border-b border-line align-top">
+      <th scope="row" className={`py-1 ${look}`}>
+        <Visible text={path} />
+      </th>
+      {values}
     </tr>
   );
 }
