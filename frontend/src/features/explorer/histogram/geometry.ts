@@ -225,7 +225,7 @@ export function ticks(buckets: readonly Bucket[], interval: string, most: number
   // The first bucket may be at any place of the day: the names begin at the first round one.
   const place = length >= day ? 0 : Math.round(wall(first.from).ms / 1000 / length);
   const start = (step - (place % step)) % step;
-  const named = [];
+  const named: (Tick & { readonly offset: string })[] = [];
   for (let index = start; index < buckets.length; index += step) {
     const bucket = buckets[index];
     if (bucket) named.push({ index, label: point(bucket.from, interval), offset: offsetOf(bucket.from) });
