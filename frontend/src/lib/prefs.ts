@@ -86,10 +86,12 @@ export function writeFacetPrefs(prefs: FacetPrefs): void {
   write(facetsKey, JSON.stringify(prefs));
 }
 
-export function readHistogramShown(): boolean {
-  return read(histogramKey) !== "off";
+/** Undefined where nobody chose. */
+export function readHistogramShown(): boolean | undefined {
+  const kept = read(histogramKey);
+  return kept === null ? undefined : kept !== "off";
 }
 
 export function writeHistogramShown(shown: boolean): void {
-  write(histogramKey, shown ? null : "off");
+  write(histogramKey, shown ? "on" : "off");
 }

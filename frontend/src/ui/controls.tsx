@@ -18,13 +18,13 @@ const looks: Readonly<Record<Look, string>> = {
 const sizes: Readonly<Record<Size, string>> = {
   small: "h-10 px-2.5 wide:h-6 wide:px-2",
   normal: "h-10 px-2.5 wide:h-7",
-  large: "h-10 px-3 wide:h-8",
+  large: "h-10 px-3 wide:h-8 short:h-8",
 };
 
 const square: Readonly<Record<Size, string>> = {
   small: "size-10 wide:size-6 justify-center",
   normal: "size-10 wide:size-7 justify-center",
-  large: "size-10 wide:size-8 justify-center",
+  large: "size-10 wide:size-8 short:size-8 justify-center",
 };
 
 /** The classes of a button, for links and menu triggers that look like one. */

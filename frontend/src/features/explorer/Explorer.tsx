@@ -29,7 +29,7 @@ import { useFacetPrefs } from "./facets/useFacetPrefs.ts";
 import { HistogramBox, useHistogramShown } from "./histogram/HistogramBox.tsx";
 import { useHistogram } from "./histogram/useHistogram.ts";
 import { CompareSlot, ListBars } from "./ListBars.tsx";
-import { NarrowTools } from "./NarrowTools.tsx";
+import type { NarrowTools } from "./NarrowTools.tsx";
 import { LegendPart } from "./parts.ts";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 import { type Panel, SearchActions, SearchPanel } from "./SearchActions.tsx";
@@ -241,7 +241,7 @@ export function Explorer({
         <div
           inert={covered}
           role="search"
-          className={`flex flex-none flex-wrap items-center gap-2 bg-surface px-4 pt-2 wide:flex-nowrap wide:px-3 ${bare ? "border-b border-line pb-2" : ""}`}
+          className={`flex flex-none flex-wrap items-center gap-2 bg-surface px-4 pt-2 wide:flex-nowrap wide:px-3 flat:flex-nowrap short:pt-1.5 ${bare ? "border-b border-line pb-2" : ""}`}
         >
           <QueryBar
             ref={bar}
@@ -270,6 +270,8 @@ export function Explorer({
               onPanel={setPanel}
               onColumns={() => setColumnsOpen(true)}
               onFind={find.open}
+              histogramShown={histogramShown}
+              onHistogram={setHistogramShown}
             />
           )}
         </div>

@@ -60,7 +60,7 @@ export function FilterChips({
   return (
     <div
       inert={covered}
-      className="flex flex-none items-start border-b border-line bg-surface px-4 py-2 wide:px-3 wide:py-1.5"
+      className="flex flex-none items-start border-b border-line bg-surface px-4 py-2 wide:px-3 wide:py-1.5 short:py-1"
     >
       <div
         ref={bar}

@@ -17,7 +17,7 @@ const hints: readonly [string, readonly string[]][] = [
 export function Footer({ run }: { run: Run }) {
   const zone = useZone();
   return (
-    <footer className="hidden h-6 flex-none items-center gap-3 overflow-hidden border-t border-line bg-surface px-3 t-11 whitespace-nowrap text-ink-3 wide:flex wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0">
+    <footer className="hidden h-6 flex-none items-center gap-3 overflow-hidden border-t border-line bg-surface px-3 t-11 whitespace-nowrap text-ink-3 wide:flex short:hidden wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0">
       {/* Those that have no room wrap below the line, out of sight. */}
       <span className="flex h-6 min-w-0 flex-1 flex-wrap gap-x-3 overflow-hidden">
         {hints.map(([what, keys]) => (

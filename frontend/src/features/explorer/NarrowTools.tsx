@@ -13,6 +13,8 @@ export function NarrowTools({
   onPanel,
   onColumns,
   onFind,
+  histogramShown,
+  onHistogram,
 }: {
   /** How many there are. */
   filters: number;
@@ -21,6 +23,8 @@ export function NarrowTools({
   onPanel: (panel: Panel) => void;
   onColumns: () => void;
   onFind: () => void;
+  histogramShown: boolean;
+  onHistogram: (shown: boolean) => void;
 }) {
   const copy = useCopy();
   return (
@@ -34,6 +38,11 @@ export function NarrowTools({
           [
             { label: "Columns and rows", icon: "list", onSelect: onColumns },
             { label: "Find in results", icon: "search", onSelect: onFind },
+            {
+              label: histogramShown ? "Hide the histogram" : "Show the histogram",
+              icon: "bars",
+              onSelect: () => onHistogram(!histogramShown),
+            },
           ],
           [
             {

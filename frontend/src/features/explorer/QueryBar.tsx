@@ -126,14 +126,14 @@ export function QueryBar({
   };
   return (
     <form
-      className="relative w-full min-w-0 flex-none wide:w-auto wide:flex-1"
+      className="relative w-full min-w-0 flex-none wide:w-auto wide:flex-1 flat:w-auto flat:flex-1"
       onSubmit={(event) => {
         event.preventDefault();
         run(text);
       }}
     >
       <div
-        className={`flex h-11 items-center gap-2 rounded-2 border bg-surface pr-1 pl-2.5 focus-within:border-focus focus-within:outline-1 focus-within:outline-focus wide:h-8 ${shownFault ? "border-error" : "border-line-3"}`}
+        className={`flex h-11 items-center gap-2 rounded-2 border bg-surface pr-1 pl-2.5 focus-within:border-focus focus-within:outline-1 focus-within:outline-focus wide:h-8 short:h-8 ${shownFault ? "border-error" : "border-line-3"}`}
       >
         <Icon name="search" className="text-ink-3" />
         <span className="grid h-full min-w-0 flex-1 *:[grid-area:1/1]">

@@ -54,7 +54,7 @@ export function StatusStrip({
   }
   return (
     <div
-      className={`@container/strip flex h-10 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:h-8 wide:px-3 ${drawerGap}`}
+      className={`@container/strip flex h-10 flex-none items-center gap-3 px-4 t-12 text-ink-2 wide:h-8 short:h-8 wide:px-3 ${drawerGap}`}
     >
       {fields}
       <span className="t-13 font-semibold whitespace-nowrap text-ink" role="status">
@@ -82,7 +82,7 @@ export function StatusStrip({
 
 const retryAfter = 5;
 
-const note = `flex h-10 flex-none items-center gap-2 px-4 t-12 text-ink wide:h-8 wide:px-3 ${drawerGap}`;
+const note = `flex h-10 flex-none items-center gap-2 px-4 t-12 text-ink wide:h-8 short:h-8 wide:px-3 ${drawerGap}`;
 
 /** What the line has in every state: it is about the rows and bars that stay. */
 interface Beside {

@@ -37,10 +37,12 @@ function serve(pages: Record<string, EventPage | "fail">) {
   return asked;
 }
 
-function start(query: string) {
-  const client = new QueryClient({
-    defaultOptions: { queries: { retry: false, staleTime: Number.POSITIVE_INFINITY } },
-  });
+const settings = {
+  defaultOptions: { queries: { retry: false, staleTime: Number.POSITIVE_INFINITY } },
+};
+
+function start(query: string, given?: QueryClient) {
+  const client = given ?? new QueryClient(settings);
   const wrapper = ({ children }: { children: ReactNode }) => (
     <QueryClientProvider client={client}>{children}</QueryClientProvider>
   );
@@ -178,4 +180,29 @@ test("a search that is given up is aborted, and the rows of the last one stay, m
   expect(ids(hook)).toEqual(["1"]);
   expect(hook.result.current.outdated).toBe(true);
   expect(hook.result.current.error).toBeNull();
+});
+
+test("of many searches the last ones are kept, and no more", async () => {
+  const client = new QueryClient(settings);
+  const names = Array.from({ length: 30 }, (_, index) => `q${index}`);
+  serve(Object.fromEntries(names.map((name) => [name, page([name])])));
+  vi.spyOn(Date, "now").mockImplementation(
+    (
+      (now) => () =>
+        now++
+    )(Date.now()),
+  );
+  const hook = start("q0", client);
+  for (const name of names) {
+    hook.rerender({ q: name });
+    await waitFor(() => expect(ids(hook)).toEqual([name]));
+  }
+  const keys = client.getQueryCache().getAll();
+  expect(keys.filter(({ queryKey }) => queryKey[0] === "events")).toHaveLength(21);
+  expect(keys.filter(({ queryKey }) => queryKey[1] === "snapshot").length).toBeLessThanOrEqual(22);
+  vi.restoreAllMocks();
+  // Who goes back a step finds it as it was.
+  hook.rerender({ q: "q25" });
+  expect(ids(hook)).toEqual(["q25"]);
+  expect(hook.result.current.outdated).toBe(false);
 });

@@ -1,6 +1,7 @@
 import {
   hashKey,
   keepPreviousData,
+  type QueryClient,
   skipToken,
   useInfiniteQuery,
   useQuery,
@@ -26,6 +27,9 @@ const pageSize = 100;
 const patience = 5;
 /** So long a search that was left is shown again as it was. */
 export const kept = 600_000;
+
+/** And no more searches than these, however fast they follow. */
+const keptSearches = 20;
 
 interface Page extends Taken {
   readonly page: EventPage;
@@ -97,8 +101,10 @@ function keyOf(search: Search, run: number) {
   return ["events", listParams(search), windowParams(search), run];
 }
 
+const snapshotKey = ["explorer", "snapshot"] as const;
+
 function takenKeyOf(id: string) {
-  return ["explorer", "snapshot", id];
+  return [...snapshotKey, id];
 }
 
 /**
@@ -145,6 +151,9 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
   useEffect(() => {
     if (current) setLast(current);
   }, [current]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with every search that is shown
+  useEffect(() => forgetOld(client), [client, id]);
 
   const again = useCallback(() => {
     forgetSnapshots(client);
@@ -194,6 +203,21 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
     renew,
     cancel,
   };
+}
+
+/** Of searches that were left the last ones stay, with all that was counted of them. */
+function forgetOld(client: QueryClient): void {
+  const cache = client.getQueryCache();
+  const of = (queryKey: readonly string[]) => cache.findAll({ queryKey, type: "inactive" });
+  const about = of(["events"]);
+  const age = ({ state }: (typeof about)[number]) => Math.max(state.dataUpdatedAt, state.errorUpdatedAt);
+  const runs = about.filter(({ queryKey }) => typeof queryKey[1] === "object").map(age);
+  const oldest = runs.toSorted((a, b) => b - a)[keptSearches - 1];
+  if (oldest === undefined) return;
+  for (const query of [...about, ...of([...snapshotKey])]) {
+    if (age(query) < oldest)
+      client.removeQueries({ queryKey: query.queryKey, exact: true, type: "inactive" });
+  }
 }
 
 function collect(pages: readonly Page[]): Found | undefined {

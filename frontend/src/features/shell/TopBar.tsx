@@ -21,7 +21,7 @@ export function TopBar({ state, onHelp }: { state: SessionState; onHelp: () => v
   return (
     <header
       inert={covered}
-      className="flex h-12 flex-none items-center gap-1 border-b border-line bg-surface px-4 wide:h-11 wide:px-3"
+      className="flex h-12 flex-none items-center gap-1 border-b border-line bg-surface px-4 wide:h-11 wide:px-3 short:h-9"
     >
       <HomeLink title={session && `Oriel ${session.version}`} />
       {!outside && <MainNav />}

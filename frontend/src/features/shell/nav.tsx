@@ -37,7 +37,7 @@ export function HomeLink({ title }: { title: string | undefined }) {
       to="/explore"
       search={useZoneParams()}
       title={title}
-      className="mr-4 flex h-10 items-center gap-2 rounded-2 text-[14px]/5 font-semibold tracking-[-0.01em] wide:h-8"
+      className="mr-4 flex h-10 items-center gap-2 rounded-2 text-[14px]/5 font-semibold tracking-[-0.01em] wide:h-8 short:h-8"
     >
       <Mark />
       Oriel
@@ -49,7 +49,7 @@ export function MainNav() {
   const at = useSection();
   const zone = useZoneParams();
   return (
-    <nav aria-label="Main" className="hidden self-stretch wide:flex">
+    <nav aria-label="Main" className="hidden self-stretch wide:flex flat:flex">
       {places.map(({ label, to, under }) => (
         <Link
           key={to}
@@ -75,7 +75,7 @@ export function TabBar() {
     <nav
       inert={covered}
       aria-label="Main"
-      className="grid h-14 flex-none auto-cols-fr grid-flow-col border-t border-line bg-surface wide:hidden"
+      className="grid h-14 flex-none auto-cols-fr grid-flow-col border-t border-line bg-surface wide:hidden flat:hidden"
     >
       {places.map(({ label, icon, to, under }) => (
         <Link

@@ -9,7 +9,7 @@ import { FilterFormPart } from "../parts.ts";
 import { nameOf, wordsOf } from "./words.ts";
 
 export const chipClass =
-  "inline-flex h-10 max-w-full flex-none items-center rounded-1 border bg-raised t-12 whitespace-nowrap wide:h-6 wide:flex-initial wide:min-w-0";
+  "inline-flex h-10 max-w-full flex-none items-center rounded-1 border bg-raised t-12 whitespace-nowrap wide:h-6 short:h-6 wide:flex-initial wide:min-w-0";
 
 interface ChipAction {
   readonly label: string;
@@ -97,7 +97,8 @@ export function Chip({
         open={open}
         onOpenChange={setOpen}
         trigger={{
-          className: "-my-px flex h-10 min-w-0 items-center gap-1.25 pr-1 pl-2 wide:my-0 wide:h-full",
+          className:
+            "-my-px flex h-10 min-w-0 items-center gap-1.25 pr-1 pl-2 wide:my-0 wide:h-full short:my-0 short:h-full",
           "aria-label": `Change filter: ${name}`,
           "aria-keyshortcuts": "n Space p c Delete",
           children: <ChipFace filter={filter} />,
@@ -213,7 +214,7 @@ export function RemoveButton({ name, onRemove }: { name: string; onRemove: () =>
   return (
     <button
       type="button"
-      className="-my-px grid size-10 flex-none place-items-center text-ink-3 hover:text-ink wide:size-6"
+      className="-my-px grid size-10 flex-none place-items-center text-ink-3 hover:text-ink wide:size-6 short:size-6"
       aria-label={`Remove filter: ${name}`}
       title="Remove (Delete)"
       onClick={onRemove}

@@ -2,19 +2,21 @@ import { useState } from "react";
 import type { Histogram } from "#/api/oriel.gen.ts";
 import { readHistogramShown, writeHistogramShown } from "#/lib/prefs.ts";
 import { Button } from "#/ui/controls.tsx";
+import { useShort } from "#/ui/narrow.ts";
 import { HistogramPart } from "../parts.ts";
 import type { Box } from "../useBox.ts";
 import type { Run } from "../useRun.ts";
 import type { Bounds } from "./geometry.ts";
 
-/** Whether the histogram is shown, as this browser remembers it. */
+/** Whether the histogram is shown, as this browser remembers it; unasked only where it leaves room for rows. */
 export function useHistogramShown(): readonly [boolean, (shown: boolean) => void] {
-  const [shown, setShown] = useState(readHistogramShown);
+  const [chosen, setShown] = useState(readHistogramShown);
+  const short = useShort();
   const change = (next: boolean) => {
     writeHistogramShown(next);
     setShown(next);
   };
-  return [shown, change];
+  return [chosen ?? !short, change];
 }
 
 /** The place of the histogram: as high before its code and its numbers come as with them. */
