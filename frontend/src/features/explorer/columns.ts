@@ -40,7 +40,7 @@ export const summaryLeast = 160;
 const widths: Readonly<Record<string, number>> = {
   time: 92,
   ingestTime: 92,
-  severity: 76,
+  severity: 92,
   type: 164,
   source: 138,
   subject: 110,
