@@ -13,13 +13,25 @@ export function useCopy(): Copy {
   return useContext(CopyContext);
 }
 
+const SayContext = createContext<(text: string) => void>(() => undefined);
+
+/** Says in a status message why a key did nothing. */
+export function useSay(): (text: string) => void {
+  return useContext(SayContext);
+}
+
 interface Outcome {
-  readonly what: string;
+  /** What was copied. */
+  readonly what?: string;
+  /** What else there is to say. */
+  readonly said?: string;
   /** The text, where it could not be copied. */
   readonly refused: string | undefined;
 }
 
 const shownFor = 2000;
+/** Of what is to be read. */
+const saidFor = 5000;
 
 export function CopyProvider({ children }: { children: ReactNode }) {
   const [outcome, setOutcome] = useState<Outcome>();
@@ -29,19 +41,23 @@ export function CopyProvider({ children }: { children: ReactNode }) {
       if (copied) done?.();
     });
   }, []);
+  const say = useCallback((said: string) => setOutcome({ said, refused: undefined }), []);
   useEffect(() => {
     if (outcome === undefined || outcome.refused !== undefined) return;
-    const timer = setTimeout(() => setOutcome(undefined), shownFor);
+    const timer = setTimeout(() => setOutcome(undefined), outcome.said ? saidFor : shownFor);
     return () => clearTimeout(timer);
   }, [outcome]);
   return (
     <CopyContext value={copy}>
-      {children}
+      <SayContext value={say}>{children}</SayContext>
       <div role="status" className="pointer-events-none fixed inset-x-0 bottom-10 z-50 flex justify-center">
         {outcome && outcome.refused === undefined && (
           <span className="inline-flex items-center gap-2 rounded-3 bg-raised px-3 py-2 t-12 shadow-pop">
-            <Icon name="check" className="text-accent" />
-            Copied {outcome.what}
+            <Icon
+              name={outcome.said ? "info" : "check"}
+              className={outcome.said ? "text-ink-3" : "text-accent"}
+            />
+            {outcome.said ?? `Copied ${outcome.what}`}
           </span>
         )}
       </div>

@@ -2,11 +2,12 @@ import { type KeyboardEvent, type Ref, useEffect, useMemo, useRef, useState } fr
 import type { Event } from "#/api/oriel.gen.ts";
 import type { Field, Filter, Search } from "#/lib/search.ts";
 import { dayKey, shortDay } from "#/lib/time.ts";
+import { useSay } from "#/ui/copy.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
 import type { OnValueAction } from "#/ui/value-actions.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import type { Marks } from "./CellText.tsx";
-import { cellId, cellOf, copied, type FarCells, isColumn, numeric, searched } from "./cells.ts";
+import { cellId, cellOf, copied, type FarCells, isColumn, numeric, searched, unsearched } from "./cells.ts";
 import { columnWidth, isPlainColumn } from "./columns.ts";
 import { ListHead } from "./ListHead.tsx";
 import { CancelledResults, EmptyResults, FailedResults, LoadingRows } from "./ListStates.tsx";
@@ -76,6 +77,7 @@ function Grid(props: EventListProps) {
   const { rows, rowOf } = laid;
   const [column, setColumn] = useState<number>();
   const hovered = useHoveredCell(scroller);
+  const say = useSay();
   const numbers = useMemo(
     () =>
       numeric(
@@ -114,7 +116,7 @@ function Grid(props: EventListProps) {
       const to = Math.max(0, Math.min(at + command.by, shown.length - 1));
       if (active) columns.move(active, to);
       setColumn(to);
-    } else obey(command, { ...props, event: events[cursor], cell: active, head: head.current });
+    } else obey(command, { ...props, onSay: say, event: events[cursor], cell: active, head: head.current });
   };
 
   const rendered = items.some((item) => item.index === rowOf[cursor]);
@@ -199,6 +201,7 @@ interface Obeying
     EventListProps,
     "cursor" | "columns" | "far" | "onMove" | "onOpen" | "onAction" | "onCopy" | "onBreakdown"
   > {
+  readonly onSay: (text: string) => void;
   readonly event: Event | undefined;
   readonly cell: Field | undefined;
   readonly head: HTMLElement | null;
@@ -240,6 +243,7 @@ function obeyInCell(command: InCell, at: Obeying, field: Field): void {
   }
   const value = searched(field, cell);
   if (value !== undefined) at.onAction(field, value, command.action);
+  else at.onSay(unsearched(field, cell) ?? "");
 }
 
 function instantOf(row: Row | undefined, events: readonly Event[]): number | undefined {

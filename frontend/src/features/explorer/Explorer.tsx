@@ -29,7 +29,7 @@ import { useFacetPrefs } from "./facets/useFacetPrefs.ts";
 import { HistogramBox, useHistogramShown } from "./histogram/HistogramBox.tsx";
 import { useHistogram } from "./histogram/useHistogram.ts";
 import { CompareSlot, ListBars } from "./ListBars.tsx";
-import type { NarrowTools } from "./NarrowTools.tsx";
+import { NarrowTools } from "./NarrowTools.tsx";
 import { LegendPart } from "./parts.ts";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 import { type Panel, SearchActions, SearchPanel } from "./SearchActions.tsx";

@@ -10,6 +10,7 @@ import {
   type Missing,
   numeric,
   searched,
+  unsearched,
 } from "./cells.ts";
 
 const event = {
@@ -77,4 +78,22 @@ test("only what is there is copied", () => {
 test("the id of a cell has no spaces", () => {
   expect(cellId("event-2", "type", 2)).toBe("event-2-type");
   expect(cellId("event-2", 'data."unit price"', 5)).toBe("event-2-column5");
+});
+
+test("where there is no filter on a cell it is said why, and only there", () => {
+  const cells: readonly (CellValue | Missing)[] = [
+    { kind: "string", text: "x" },
+    { kind: "absent", text: "" },
+    { kind: "null", text: "null" },
+    { kind: "array", text: "[1]" },
+    { kind: "object", text: "{}" },
+    { kind: "several", text: "[1,2]" },
+    "waiting",
+  ];
+  for (const field of ["data.x", "time"]) {
+    for (const cell of cells) {
+      expect(unsearched(field, cell) === undefined).toBe(searched(field, cell) !== undefined);
+    }
+  }
+  expect(unsearched("data.x", { kind: "array", text: "[1]" })).toMatch(/whole array/);
 });

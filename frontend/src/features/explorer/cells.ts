@@ -96,6 +96,17 @@ export function searched(field: Field, cell: CellValue | Missing): TypedValue | 
   return { kind: kind === "string" && text === "" ? "empty" : kind, text };
 }
 
+/** Why there is no filter on the cell; undefined where there is one, or nothing stands in it. */
+export function unsearched(field: Field, cell: CellValue | Missing): string | undefined {
+  if (isPlainColumn(field)) return "No filter can be on this column.";
+  if (typeof cell === "string") return "The value is not read, so there is no filter on it.";
+  const { kind } = cell;
+  if (kind === "several") return "The cell has several values: open the event and choose one of them.";
+  if (kind === "object" || kind === "array")
+    return `No filter can be on a whole ${kind}: open the event and choose a value in it.`;
+  return undefined;
+}
+
 /** What is copied of a cell. */
 export function copied(cell: CellValue | Missing): string | undefined {
   return typeof cell === "string" || cell.kind === "absent" ? undefined : cell.text;
