@@ -1,4 +1,3 @@
-import type { VirtualItem } from "@tanstack/react-virtual";
 import type { Event } from "#/api/oriel.gen.ts";
 import type { Field } from "#/lib/search.ts";
 import { EventRow, type RowProps } from "./EventRow.tsx";
@@ -6,9 +5,10 @@ import { ListEnd } from "./ListEnd.tsx";
 import type { Row } from "./rows.ts";
 import type { HoveredCell } from "./useHoveredCell.ts";
 import type { Found, Run } from "./useRun.ts";
+import type { PlacedRow } from "./useVirtualRows.ts";
 
 interface VirtualRowsProps {
-  readonly items: readonly VirtualItem[];
+  readonly items: readonly PlacedRow[];
   readonly height: number;
   readonly rows: readonly Row[];
   readonly run: Run;
@@ -33,7 +33,7 @@ export function VirtualRows({ items, height, rows, ...rest }: VirtualRowsProps) 
         return (
           row && (
             <div
-              key={item.key}
+              key={item.index}
               role="presentation"
               className="absolute inset-x-0 top-0"
               style={{ height: item.size, transform: `translateY(${item.start}px)` }}

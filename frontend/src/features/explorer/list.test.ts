@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Event } from "#/api/oriel.gen.ts";
 import { listCommand } from "./list-keys.ts";
-import { layRows } from "./rows.ts";
+import { layRows, placeRows, rowAt } from "./rows.ts";
 
 function at(...times: string[]): Event[] {
   return times.map((occurredAt) => ({ occurredAt }) as Event);
@@ -112,5 +112,30 @@ describe("keys", () => {
   test("leave all other keys to the page", () => {
     for (const key of ["j", "x", "f", "Tab", "Escape", "constructor", "__proto__"])
       expect(to(key)).toBeUndefined();
+  });
+});
+
+describe("places of rows", () => {
+  const rows = layRows(at("2026-11-30T10:00:00Z", "2026-11-29T10:00:00Z"), "UTC", "2026-11-30").rows;
+  const starts = placeRows(rows, 28, 36, 24);
+
+  test("each begins where the one before ends, below the head", () => {
+    expect(rows.map(({ kind }) => kind)).toEqual(["event", "day", "event", "end"]);
+    expect([...starts]).toEqual([28, 64, 88, 124, 148]);
+  });
+
+  test.each([
+    ["above all of them", 0, 0],
+    ["on the first", 28, 0],
+    ["at the last pixel of one", 63.5, 0],
+    ["where the next begins", 64, 1],
+    ["in the middle", 100, 2],
+    ["below all of them", 900, 3],
+  ])("the row %s", (_, height, row) => {
+    expect(rowAt(starts, height)).toBe(row);
+  });
+
+  test("a list of no rows but its end has that one", () => {
+    expect(rowAt(placeRows([{ kind: "end" }], 28, 36, 24), 500)).toBe(0);
   });
 });

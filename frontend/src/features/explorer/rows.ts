@@ -45,3 +45,32 @@ export function layRows(events: readonly Event[], zone: string, today: string): 
   rows.push({ kind: "end" });
   return { rows, rowOf };
 }
+
+/** Where each row begins, and last where all of them end. */
+export function placeRows(
+  rows: readonly Row[],
+  top: number,
+  eventHeight: number,
+  otherHeight: number,
+): Float64Array {
+  const starts = new Float64Array(rows.length + 1);
+  let at = top;
+  for (const [index, row] of rows.entries()) {
+    starts[index] = at;
+    at += row.kind === "event" ? eventHeight : otherHeight;
+  }
+  starts[rows.length] = at;
+  return starts;
+}
+
+/** The row at a height: the first above all of them, and the last below. */
+export function rowAt(starts: Float64Array, height: number): number {
+  let low = 0;
+  let high = starts.length - 2;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= height) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

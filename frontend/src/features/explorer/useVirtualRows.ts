@@ -1,7 +1,13 @@
-import { useVirtualizer } from "@tanstack/react-virtual";
-import { type Ref, type RefObject, useEffect, useImperativeHandle } from "react";
+import { type Ref, type RefObject, useImperativeHandle, useLayoutEffect, useMemo, useState } from "react";
 import type { Density } from "#/lib/search.ts";
-import type { Rows } from "./rows.ts";
+import { placeRows, type Rows, rowAt } from "./rows.ts";
+
+/** A row in sight, and its place in the height of all. */
+export interface PlacedRow {
+  readonly index: number;
+  readonly start: number;
+  readonly size: number;
+}
 
 export interface ListHandle {
   readonly focus: () => void;
@@ -16,6 +22,8 @@ const rowHeight = 28;
 const touchRowHeight = 56;
 /** What floats over the end of the list, and a row. */
 const coveredHeight = 76;
+/** Rows beyond the edges that are in the page already. */
+const overscan = 12;
 const densityHeights: Readonly<Record<Density, number>> = { dense: 24, normal: 28, roomy: 36 };
 
 /** The rows in sight of a list whose rows have fixed heights, under a head of one row. */
@@ -27,24 +35,42 @@ export function useVirtualRows(
 ) {
   const eventHeight = narrow ? touchRowHeight : densityHeights[density];
   const headHeight = narrow ? 0 : rowHeight;
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: (index) => (rows[index]?.kind === "event" ? eventHeight : rowHeight),
-    overscan: 12,
-    paddingStart: headHeight,
-    scrollPaddingStart: headHeight,
-    scrollPaddingEnd: covered ? coveredHeight : 0,
-  });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: sizes follow the layout
-  useEffect(() => virtual.measure(), [eventHeight, rows, virtual]);
+  const starts = useMemo(
+    () => placeRows(rows, headHeight, eventHeight, rowHeight),
+    [rows, headHeight, eventHeight],
+  );
+  const [view, setView] = useState({ first: 0, last: 0 });
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    if (!element) return;
+    const measure = () => {
+      const top = element.scrollTop + headHeight;
+      const first = rowAt(starts, top);
+      const last = rowAt(starts, Math.max(element.scrollTop + element.clientHeight - 1, top));
+      setView((was) => (was.first === first && was.last === last ? was : { first, last }));
+    };
+    measure();
+    element.addEventListener("scroll", measure, { passive: true });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => {
+      element.removeEventListener("scroll", measure);
+      observer.disconnect();
+    };
+  }, [scroller, starts, headHeight]);
 
   useImperativeHandle(ref, () => {
     const focus = () => scroller.current?.focus({ preventScroll: true });
     const show = (index: number) => {
+      const element = scroller.current;
       const row = rowOf[index];
+      if (!element || row === undefined) return;
       // With the last event its end is shown, or that there is more.
-      if (row !== undefined) virtual.scrollToIndex(row === rows.length - 2 ? row + 1 : row);
+      const shown = row === rows.length - 2 ? row + 1 : row;
+      const start = (starts[shown] ?? 0) - headHeight;
+      const end = (starts[shown + 1] ?? 0) + (covered ? coveredHeight : 0);
+      if (start < element.scrollTop) element.scrollTop = start;
+      else if (end > element.scrollTop + element.clientHeight) element.scrollTop = end - element.clientHeight;
     };
     return {
       focus,
@@ -54,15 +80,20 @@ export function useVirtualRows(
         show(index);
       },
     };
-  }, [scroller, rows, rowOf, virtual]);
+  }, [scroller, rows, rowOf, starts, headHeight, covered]);
 
-  const items = virtual.getVirtualItems();
-  const offset = (virtual.scrollOffset ?? 0) + headHeight;
+  const last = Math.min(view.last + overscan, rows.length - 1);
+  const from = Math.max(Math.min(view.first, last) - overscan, 0);
+  const items = Array.from({ length: last - from + 1 }, (_, at): PlacedRow => {
+    const index = from + at;
+    const start = starts[index] ?? 0;
+    return { index, start, size: (starts[index + 1] ?? start) - start };
+  });
   return {
     items,
-    height: virtual.getTotalSize(),
-    first: rows[items.find((item) => item.end > offset)?.index ?? 0],
-    last: items.at(-1)?.index ?? 0,
+    height: starts.at(-1) ?? 0,
+    first: rows[view.first],
+    last,
     /** Events that fit into the list, less two so that a page overlaps the one before. */
     page: () => Math.max(Math.floor((scroller.current?.clientHeight ?? 0) / eventHeight) - 2, 1),
   };
