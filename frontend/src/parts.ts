@@ -13,6 +13,11 @@ export const EventPagePart = part(async () => {
   return { default: EventPage };
 });
 
+export const KeyHelpPart = part(async () => {
+  const { KeyHelp } = await import("#/features/shell/KeyHelp.tsx");
+  return { default: KeyHelp };
+});
+
 const access = () => import("#/features/shell/Access.tsx");
 
 export const SignInPart = part(async () => ({ default: (await access()).SignInPage }));

@@ -241,6 +241,13 @@ export function relative(text: string): { ms: number; name: string } | undefined
   return { ms: n * unit.ms, name: `${n} ${unit.name}${n === 1 ? "" : "s"}` };
 }
 
+/** Of a window that ends now; others are told by their dates. */
+export function windowName(from: string | undefined, until: string | undefined): string | undefined {
+  const span = from === undefined ? undefined : relative(from);
+  const endsNow = until === undefined || until === "now";
+  return span && span.ms > 0 && endsNow ? `Last ${span.name}` : undefined;
+}
+
 export const rfc3339 = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/;
 const wallPattern = /^(?:(\d{4})-(\d{1,2})-(\d{1,2}))?(?:[T ]?(\d{1,2}):(\d{2})(?::(\d{2})(\.\d{1,9})?)?)?$/;
 

@@ -13,13 +13,6 @@ import { Button } from "./controls.tsx";
 import { useZoneSwitch } from "./zone.tsx";
 import { ZoneChoice } from "./zone-choice.tsx";
 
-/** Of a window that ends now; others are told by their dates. */
-export function windowName(from: string | undefined, until: string | undefined): string | undefined {
-  const span = from === undefined ? undefined : relative(from);
-  const endsNow = until === undefined || until === "now";
-  return span && span.ms > 0 && endsNow ? `Last ${span.name}` : undefined;
-}
-
 /** What a popover for a time window holds: windows that end now, bounds to type, and the zone. */
 export function WindowChoices({
   from,

@@ -1,9 +1,9 @@
 import { useState } from "react";
-import { rangeText, relative } from "#/lib/time.ts";
+import { rangeText, relative, windowName } from "#/lib/time.ts";
 import { buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Popover } from "#/ui/popover.tsx";
-import { WindowChoices, windowName } from "#/ui/window-choices.tsx";
+import { WindowChoices } from "#/ui/window-choices.tsx";
 import { useZone } from "#/ui/zone.tsx";
 
 const presets = [undefined, "-1h", "-24h", "-7d", "-30d", "-365d"] as const;

@@ -16,6 +16,7 @@ import { spelled } from "#/lib/visible.ts";
 import { useFacetNames } from "#/ui/access.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
+import { whenIdle } from "#/ui/part.tsx";
 import { useSheetOpen } from "#/ui/sheet.tsx";
 import { useUrl } from "#/ui/url.ts";
 import { FieldActionsContext, type OnValueAction } from "#/ui/value-actions.tsx";
@@ -30,7 +31,7 @@ import { HistogramBox, useHistogramShown } from "./histogram/HistogramBox.tsx";
 import { useHistogram } from "./histogram/useHistogram.ts";
 import { CompareSlot, ListBars } from "./ListBars.tsx";
 import { NarrowTools } from "./NarrowTools.tsx";
-import { LegendPart } from "./parts.ts";
+import { LegendPart, preloadAsked } from "./parts.ts";
 import { QueryBar, type QueryBarHandle } from "./QueryBar.tsx";
 import { type Panel, SearchActions, SearchPanel } from "./SearchActions.tsx";
 import { StatusStrip } from "./StatusStrip.tsx";
@@ -41,6 +42,7 @@ import { type Show, useCursor } from "./useCursor.ts";
 import { useExplorerKeys } from "./useExplorerKeys.ts";
 import { useFarEvent } from "./useFarEvent.ts";
 import { useFind } from "./useFind.ts";
+import { useOncePainted } from "./useOncePainted.ts";
 import { type Pair, usePicked } from "./usePicked.ts";
 import { useRun } from "./useRun.ts";
 import { useNewer, useTotal } from "./useTotals.ts";
@@ -188,7 +190,9 @@ export function Explorer({
 
   useAddFilterKey();
   const hasRows = run.found !== undefined;
+  const beside = useOncePainted(hasRows || run.error !== null || run.cancelled);
   useEffect(() => (hasRows ? onRows() : undefined), [hasRows, onRows]);
+  useEffect(() => (beside ? whenIdle(preloadAsked) : undefined), [beside]);
   useFarEvent(run, search.open, openIndex, list);
 
   const covered = useSheetOpen();
@@ -245,6 +249,7 @@ export function Explorer({
         >
           <QueryBar
             ref={bar}
+            due={beside}
             applied={search.query}
             fault={fault}
             faultId={faultId}
@@ -300,6 +305,7 @@ export function Explorer({
           data-open={search.open ? "" : undefined}
         >
           <FieldsSlot
+            due={beside}
             sidebar={sidebar}
             total={total}
             covered={covered}
@@ -334,22 +340,30 @@ export function Explorer({
               newer={newer}
               legend={
                 <>
-                  <LegendPart
-                    box={histogram}
-                    search={search}
-                    fields={splitFields}
-                    shown={histogramShown}
-                    onShown={setHistogramShown}
-                    onSplit={(split) => show({ split }, quietly(search))}
-                    onAction={onAction}
-                    failed={() => null}
-                  />
+                  {beside && (
+                    <LegendPart
+                      box={histogram}
+                      search={search}
+                      fields={splitFields}
+                      shown={histogramShown}
+                      onShown={setHistogramShown}
+                      onSplit={(split) => show({ split }, quietly(search))}
+                      onAction={onAction}
+                      failed={() => null}
+                    />
+                  )}
                   {columnsSlot}
                 </>
               }
             />
             {histogramShown && (
-              <HistogramBox run={run} box={histogram} busy={search.open !== undefined} onZoom={show} />
+              <HistogramBox
+                due={beside}
+                run={run}
+                box={histogram}
+                busy={search.open !== undefined}
+                onZoom={show}
+              />
             )}
             <EventList
               ref={list}

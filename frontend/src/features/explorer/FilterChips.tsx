@@ -16,7 +16,6 @@ import { Button, buttonClass } from "#/ui/controls.tsx";
 import { useCopy } from "#/ui/copy.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
-import { whenIdle } from "#/ui/part.tsx";
 import { Popover } from "#/ui/popover.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
@@ -52,7 +51,6 @@ export function FilterChips({
   onArrival?: (arrival: Arrival) => void;
 }) {
   const narrow = useNarrow();
-  useEffect(() => whenIdle(FilterFormPart.preload), []);
   const bar = useRef<HTMLDivElement>(null);
   const follow = useFollowed(bar);
   const arrived = arrival.arrivedFrom !== undefined || arrival.arrivedUntil !== undefined;

@@ -57,6 +57,7 @@ function show(applied: string, refused?: ApiError, person?: Session) {
       <AccessProvider session={person}>
         <QueryBar
           ref={createRef<QueryBarHandle>()}
+          due
           applied={now}
           fault={refused}
           faultId="fault"

@@ -15,7 +15,7 @@ import { spelled } from "#/lib/visible.ts";
 import { useCaller } from "#/ui/access.tsx";
 import { Badge, Kbd } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
-import { part, whenIdle } from "#/ui/part.tsx";
+import { part } from "#/ui/part.tsx";
 import type { QueryAidsHandle } from "./query/QueryAids.tsx";
 
 /** Colours, completion and mistakes come after the first rows: the bar itself does without. */
@@ -39,6 +39,7 @@ interface Typed {
 /** The query of the search. Text that was typed but not run is marked as such. */
 export function QueryBar({
   ref,
+  due,
   applied,
   fault,
   faultId,
@@ -48,6 +49,8 @@ export function QueryBar({
   onLeave,
 }: {
   ref: Ref<QueryBarHandle>;
+  /** The first rows are there: what helps to write may come. */
+  due: boolean;
   applied: string;
   /** What the server said against the applied query. */
   fault: ApiError | undefined;
@@ -81,7 +84,6 @@ export function QueryBar({
     setTyped(atEnd(applied));
   }
   useUnsent(owner, applied, text);
-  useEffect(() => whenIdle(Aids.preload), []);
   useImperativeHandle(ref, () => ({
     focus: () => {
       input.current?.focus();
@@ -137,22 +139,24 @@ export function QueryBar({
       >
         <Icon name="search" className="text-ink-3" />
         <span className="grid h-full min-w-0 flex-1 *:[grid-area:1/1]">
-          <Aids
-            ref={aids}
-            failed={() => null}
-            input={input}
-            listId={listId}
-            text={text}
-            caret={caret}
-            focused={focused}
-            opened={opened}
-            onOpened={setOpened}
-            fault={shownFault}
-            facets={facets}
-            history={past.queries}
-            onText={place}
-            onRun={run}
-          />
+          {(due || focused) && (
+            <Aids
+              ref={aids}
+              failed={() => null}
+              input={input}
+              listId={listId}
+              text={text}
+              caret={caret}
+              focused={focused}
+              opened={opened}
+              onOpened={setOpened}
+              fault={shownFault}
+              facets={facets}
+              history={past.queries}
+              onText={place}
+              onRun={run}
+            />
+          )}
           <input
             ref={input}
             value={text}

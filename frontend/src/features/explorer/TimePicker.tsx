@@ -1,10 +1,7 @@
-import { useEffect } from "react";
-import { isToday, rangeText, relative } from "#/lib/time.ts";
+import { isToday, rangeText, relative, windowName } from "#/lib/time.ts";
 import { buttonClass } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
-import { whenIdle } from "#/ui/part.tsx";
 import { Popover } from "#/ui/popover.tsx";
-import { windowName } from "#/ui/window-choices.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { TimeChoicesPart } from "./parts.ts";
 import type { Found } from "./useRun.ts";
@@ -29,7 +26,6 @@ export function TimePicker({
   onChange: (from: string | undefined, until: string | undefined) => void;
 }) {
   const zone = useZone();
-  useEffect(() => whenIdle(TimeChoicesPart.preload), []);
   const range = literalRange(from, until, outdated ? undefined : found, zone);
   const sliding =
     windowName(from ?? defaultFrom, until) ?? (isToday(from, until, zone, Date.now()) ? "Today" : undefined);

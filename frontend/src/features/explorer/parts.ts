@@ -1,35 +1,24 @@
-/** What comes after the first rows: its code is fetched as they are shown. */
+/** What comes after the first rows. */
 import { part } from "#/ui/part.tsx";
 
-export const HistogramPart = part(async () => {
-  const { Histogram } = await import("./histogram/Histogram.tsx");
-  return { default: Histogram };
-});
+const beside = () => import("./beside.ts");
 
-export const LegendPart = part(async () => {
-  const { Legend } = await import("./histogram/Legend.tsx");
-  return { default: Legend };
-});
+export const HistogramPart = part(async () => ({ default: (await beside()).Histogram }));
+export const LegendPart = part(async () => ({ default: (await beside()).Legend }));
+export const FacetSidebarPart = part(async () => ({ default: (await beside()).FacetSidebar }));
+export const FieldStatisticsPart = part(async () => ({ default: (await beside()).FieldStatistics }));
 
-export const FacetSidebarPart = part(async () => {
-  const { FacetSidebar } = await import("./facets/FacetSidebar.tsx");
-  return { default: FacetSidebar };
-});
+const asked = () => import("./asked.ts");
 
-export const FieldStatisticsPart = part(async () => {
-  const { FieldStatistics } = await import("./facets/FieldStatistics.tsx");
-  return { default: FieldStatistics };
-});
+export const FilterFormPart = part(async () => ({ default: (await asked()).FilterForm }));
+export const TimeChoicesPart = part(async () => ({ default: (await asked()).TimeChoices }));
+export const ColumnsPanelPart = part(async () => ({ default: (await asked()).ColumnsPanel }));
+export const DiffPart = part(async () => ({ default: (await asked()).DiffDialog }));
 
-export const FilterFormPart = part(async () => {
-  const { FilterForm } = await import("./chips/FilterForm.tsx");
-  return { default: FilterForm };
-});
-
-export const TimeChoicesPart = part(async () => {
-  const { TimeChoices } = await import("./time/TimeChoices.tsx");
-  return { default: TimeChoices };
-});
+/** Fetches all of that ahead of its need. */
+export function preloadAsked(): void {
+  for (const one of [FilterFormPart, TimeChoicesPart, ColumnsPanelPart, DiffPart]) one.preload();
+}
 
 const panels = () => import("./panels.ts");
 

@@ -1,12 +1,12 @@
 import { type ReactNode, useEffect, useState } from "react";
 import { ApiError, codesOf } from "#/lib/http.ts";
 import type { Params } from "#/lib/search.ts";
-import { rangeText } from "#/lib/time.ts";
+import { rangeText, windowName } from "#/lib/time.ts";
 import { Button, buttonClass, Note, Skeleton } from "#/ui/controls.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { Popover } from "#/ui/popover.tsx";
 import { useUrl } from "#/ui/url.ts";
-import { WindowChoices, windowName } from "#/ui/window-choices.tsx";
+import { WindowChoices } from "#/ui/window-choices.tsx";
 import { useZone } from "#/ui/zone.tsx";
 import { Alerts } from "./Alerts.tsx";
 import { changeText, errorsOf, minuteBefore, numberText, shareText } from "./numbers.ts";

@@ -1,12 +1,12 @@
 import { useRouterState } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useEffectEvent, useState } from "react";
 import { forgetFarewell } from "#/lib/signed-out.ts";
-import { NoRolePart, SignedOutPart, SignInHerePart, SignInPart } from "#/parts.ts";
+import { KeyHelpPart, NoRolePart, SignedOutPart, SignInHerePart, SignInPart } from "#/parts.ts";
 import { AccessProvider } from "#/ui/access.tsx";
+import { Dialog } from "#/ui/dialog.tsx";
 import { useKeys } from "#/ui/keys.tsx";
 import { useHandsOff } from "#/ui/useHandsOff.ts";
-import { PagePartFailed } from "./Failed.tsx";
-import { KeyHelp } from "./KeyHelp.tsx";
+import { PagePartFailed, PartFailed } from "./Failed.tsx";
 import { NoSignIn } from "./NoSession.tsx";
 import { TabBar } from "./nav.tsx";
 import { SignedOutNote } from "./SignedOutNote.tsx";
@@ -49,7 +49,16 @@ export function Shell({ children }: { children: ReactNode }) {
       {within && <SwapNote state={state} />}
       {page}
       {within && session && <TabBar />}
-      {help && <KeyHelp onClose={() => setHelp(false)} />}
+      {help && (
+        <KeyHelpPart
+          onClose={() => setHelp(false)}
+          failed={(failure) => (
+            <Dialog heading="Keyboard" onClose={() => setHelp(false)}>
+              {() => <PartFailed {...failure} />}
+            </Dialog>
+          )}
+        />
+      )}
       {signedOut && handsOff && <SignedOutNote session={signedOut} onStay={() => setStayed(error)} />}
     </AccessProvider>
   );

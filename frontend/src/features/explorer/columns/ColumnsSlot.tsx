@@ -1,11 +1,10 @@
-import { type ComponentProps, useEffect } from "react";
+import type { ComponentProps } from "react";
 import { Button, buttonClass } from "#/ui/controls.tsx";
 import { Dialog, DialogFooter } from "#/ui/dialog.tsx";
 import { Icon } from "#/ui/icons.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
-import { whenIdle } from "#/ui/part.tsx";
 import { Popover } from "#/ui/popover.tsx";
-import { ColumnsPanelPart } from "../list-parts.ts";
+import { ColumnsPanelPart } from "../parts.ts";
 
 type Panel = Omit<ComponentProps<typeof ColumnsPanelPart>, "narrow" | "failed" | "waiting">;
 
@@ -16,7 +15,6 @@ export function ColumnsSlot({
   ...panel
 }: Panel & { open: boolean; onOpenChange: (open: boolean) => void }) {
   const narrow = useNarrow();
-  useEffect(() => whenIdle(ColumnsPanelPart.preload), []);
   const content = (
     <ColumnsPanelPart
       {...panel}

@@ -18,6 +18,7 @@ export function countedOf({ data }: Box<Count>): number | undefined {
 
 /** The column of the fields, as wide before its code comes as with it; in one column a sheet. */
 export function FieldsSlot({
+  due,
   sidebar,
   total,
   covered,
@@ -25,6 +26,8 @@ export function FieldsSlot({
   onClose,
   addFilter,
 }: {
+  /** The first rows are there: its code may come. */
+  due: boolean;
   sidebar: Sidebar;
   total: Box<Count>;
   covered: boolean;
@@ -54,7 +57,7 @@ export function FieldsSlot({
   if (narrow) return open && part;
   return (
     <div inert={covered} className={hidden ? "" : "min-h-0 w-54 bg-surface"}>
-      {!hidden && part}
+      {!hidden && due && part}
     </div>
   );
 }

@@ -21,11 +21,14 @@ export function useHistogramShown(): readonly [boolean, (shown: boolean) => void
 
 /** The place of the histogram: as high before its code and its numbers come as with them. */
 export function HistogramBox({
+  due,
   run,
   box,
   busy,
   onZoom,
 }: {
+  /** The first rows are there: its code may come. */
+  due: boolean;
   run: Run;
   box: Box<Histogram>;
   busy: boolean;
@@ -36,20 +39,22 @@ export function HistogramBox({
       aria-label="Events over time"
       className="relative h-21 flex-none border-b border-line wide:group-data-open:mr-(--drawer) dock:group-data-open:mr-0"
     >
-      <HistogramPart
-        box={box}
-        busy={busy}
-        onZoom={onZoom}
-        onSnapshot={run.again}
-        failed={({ retry }) => (
-          <p className="px-4 py-3 t-12 text-ink-2 wide:px-3">
-            The code of the histogram did not come.{" "}
-            <Button look="ghost" size="small" onClick={retry}>
-              Try again
-            </Button>
-          </p>
-        )}
-      />
+      {due && (
+        <HistogramPart
+          box={box}
+          busy={busy}
+          onZoom={onZoom}
+          onSnapshot={run.again}
+          failed={({ retry }) => (
+            <p className="px-4 py-3 t-12 text-ink-2 wide:px-3">
+              The code of the histogram did not come.{" "}
+              <Button look="ghost" size="small" onClick={retry}>
+                Try again
+              </Button>
+            </p>
+          )}
+        />
+      )}
     </section>
   );
 }
