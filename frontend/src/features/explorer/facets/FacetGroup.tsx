@@ -46,11 +46,12 @@ export function FacetGroup({
   const rows = counts ? rowsOf(counts, sidebar, contains !== "") : [];
   // Among all fields those without such a value are not worth a line.
   if (find !== "" && (!open || (counts && !box.outdated && rows.length === 0))) return null;
-  const shown = own
-    ? rows
-    : rows.filter(({ pick }, index) => index < few || pick !== undefined || field === "severity");
+  // Where one more is all there is, it takes the place of what would offer it.
+  const first = rows.length === few + 1 && !counts?.more ? few + 1 : few;
+  const shown = own ? rows : rows.filter(({ pick }, index) => index < first || pick !== undefined);
   const told = counts && relationOf(counts, zone);
   return (
+    // The room of a few values and what is below them, so that other counts move nothing.
     <GroupFrame
       field={field}
       open={open}
@@ -66,18 +67,20 @@ export function FacetGroup({
       {whole && find === "" && (
         <ValueSearch field={field} text={text} onText={setText} onLeave={() => setWhole(false)} />
       )}
-      <Values field={field} box={box} rows={counts && shown} contains={contains} sidebar={sidebar} />
-      {counts && find === "" && (
-        <MoreValues
-          whole={whole}
-          hidden={rows.length - shown.length}
-          more={counts.more}
-          onWhole={(next) => {
-            setText("");
-            setWhole(next);
-          }}
-        />
-      )}
+      <div className={find === "" ? "min-h-66 wide:min-h-36" : ""}>
+        <Values field={field} box={box} rows={counts && shown} contains={contains} sidebar={sidebar} />
+        {counts && find === "" && (
+          <MoreValues
+            whole={whole}
+            hidden={rows.length - shown.length}
+            more={counts.more}
+            onWhole={(next) => {
+              setText("");
+              setWhole(next);
+            }}
+          />
+        )}
+      </div>
     </GroupFrame>
   );
 }

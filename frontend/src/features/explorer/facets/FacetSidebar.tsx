@@ -88,6 +88,8 @@ export function FacetSidebar(props: FacetSidebarProps) {
         </div>
       ) : !all.data && !all.reading ? (
         <p className="px-3 py-2 t-12 text-ink-3">Not counted: the search was not run.</p>
+      ) : !all.data ? (
+        <WaitingFields />
       ) : (
         order.map((field) =>
           counted.includes(field) ? (
@@ -103,7 +105,7 @@ export function FacetSidebar(props: FacetSidebarProps) {
           ),
         )
       )}
-      <OtherFields shown={order} find={find} sidebar={props} />
+      {(all.data || !all.reading) && <OtherFields shown={order} find={find} sidebar={props} />}
     </>
   );
   if (narrow) return <Sheet {...props}>{body}</Sheet>;
@@ -114,6 +116,21 @@ export function FacetSidebar(props: FacetSidebarProps) {
     >
       {body}
     </aside>
+  );
+}
+
+/** Nothing that stands in another place once there are values. */
+function WaitingFields() {
+  return (
+    <div role="status" aria-label="Counting" className="px-3 pt-3">
+      {usual.map((field) => (
+        <div key={field} className="mb-7">
+          {[30, 70, 62, 54, 46, 38].map((width) => (
+            <span key={width} className="mb-4 block h-2 rounded-1 bg-active" style={{ width: `${width}%` }} />
+          ))}
+        </div>
+      ))}
+    </div>
   );
 }
 

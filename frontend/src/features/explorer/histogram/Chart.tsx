@@ -126,7 +126,8 @@ export function Chart({
         {ticks(buckets, interval, narrow ? 4 : 8).map(({ index, label }) => (
           // At its place; a name that the edge would cut wraps below it, out of sight.
           <span
-            key={index}
+            // Names of other times are no names that moved.
+            key={`${label} ${index}/${buckets.length}`}
             data-tick={index}
             className="absolute right-0 flex h-4 flex-wrap overflow-hidden whitespace-nowrap"
             style={{ left: `${(index / buckets.length) * 100}%` }}
