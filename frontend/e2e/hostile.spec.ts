@@ -18,7 +18,8 @@ test("markup in type, subject, extension and data is text everywhere and nothing
   await expect(rows(page)).toHaveCount(1);
   await expect(rows(page).first().locator('[data-field="type"]')).toHaveAttribute("title", markup);
   await openRow(page, 0);
-  await expect(drawer(page).getByText(markup, { exact: true }).first()).toBeVisible();
+  await expect(drawer(page).getByRole("heading", { name: markup })).toBeVisible();
+  await expect(drawer(page).getByRole("definition").getByText(markup).first()).toBeVisible();
   const leaf = drawer(page).getByRole("treeitem", { name: "onerror" });
   await leaf.first().hover();
   await drawer(page)

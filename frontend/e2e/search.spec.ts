@@ -10,13 +10,13 @@ test("a value is excluded where it stands, and the chip can be turned round and 
   await page.goto(`/explore?q=${word}`);
   await expect(rows(page)).toHaveCount(2);
 
-  const type = rows(page).locator('[data-field="type"]', { hasText: "test.drop.v1" });
-  await type.hover();
-  await type.getByRole("button", { name: "Exclude: type test.drop.v1" }).click();
+  // Its text gets shorter to make room for the actions.
+  await rows(page).locator('[data-field="type"][title="test.drop.v1"]').hover();
+  await rows(page).getByRole("button", { name: "Exclude: type test.drop.v1" }).click();
   const chip = page.getByRole("button", { name: "Change filter: type is not test.drop.v1" });
   await expect(chip).toBeVisible();
   await expect(rows(page)).toHaveCount(1);
-  await expect(rows(page).first()).toContainText("test.keep.v1");
+  await expect(rows(page).locator('[data-field="type"]')).toHaveAttribute("title", "test.keep.v1");
   await expect(page).toHaveURL(/type!=test\.drop\.v1/);
 
   await chip.click();
@@ -26,7 +26,7 @@ test("a value is excluded where it stands, and the chip can be turned round and 
     .click();
   await page.getByRole("button", { name: "Change", exact: true }).click();
   await expect(page.getByRole("button", { name: "Change filter: type is test.drop.v1" })).toBeVisible();
-  await expect(rows(page).first()).toContainText("test.drop.v1");
+  await expect(rows(page).locator('[data-field="type"]')).toHaveAttribute("title", "test.drop.v1");
 
   await page.getByRole("button", { name: "Remove filter: type is test.drop.v1" }).click();
   await expect(rows(page)).toHaveCount(2);
