@@ -12,6 +12,7 @@ import { useZone } from "#/ui/zone.tsx";
 import { prettyCopy } from "./EventData.tsx";
 import { apiUrl, dataUrl, publishUrl } from "./query.ts";
 import { TraceLink } from "./TraceLink.tsx";
+import { useCopyKey } from "./useCopyKey.ts";
 
 /** The address of an event's own page, in the zone that is shown. */
 export function usePermalink(open: OpenEvent): string {
@@ -37,6 +38,7 @@ export function EventActions({
 }) {
   const copy = useCopy();
   const link = usePermalink(open);
+  useCopyKey(() => detail && copyJson(detail, copy));
   const waiting = detail ? undefined : "The event is still being read.";
   return (
     <>
@@ -112,7 +114,8 @@ function copyItems(
       label: "Event as JSON",
       icon: "copy",
       hint: "CloudEvents",
-      onSelect: () => copy(asJson(detail), "the event as JSON"),
+      key: "Ctrl C",
+      onSelect: () => copyJson(detail, copy),
     },
     {
       label: "Event as NDJSON",
@@ -137,6 +140,10 @@ function copyItems(
     { label: "Kafka position", icon: "copy", onSelect: () => copy(positionText(detail), "the position") },
   ];
   return [whole, data, identity].filter((group) => group.length > 0);
+}
+
+function copyJson(detail: EventDetail, copy: (text: string, what: string) => void): void {
+  copy(asJson(detail), "the event as JSON");
 }
 
 function positionText({ event: { position } }: EventDetail): string {

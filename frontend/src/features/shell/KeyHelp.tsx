@@ -49,10 +49,21 @@ const groups: readonly Group[] = [
     name: "The histogram",
     keys: [
       { what: "Previous, next bar", keys: ["←", "→"] },
+      { what: "First, last bar", keys: ["Home", "End"] },
+      { what: "Select the bar", keys: ["Space"] },
       { what: "Select bars", keys: ["Shift ←", "Shift →"] },
       { what: "Zoom into the bar or selection", keys: ["Enter"] },
       { what: "Zoom out", keys: ["-"] },
       { what: "Clear the selection", keys: ["Esc"] },
+    ],
+  },
+  {
+    name: "The values of a field",
+    keys: [
+      { what: "Next, previous value", keys: ["↓", "↑"] },
+      { what: "Pick, leave alone", keys: ["Space"] },
+      { what: "Include, exclude, only", keys: ["+", "-", "o"] },
+      { what: "Copy the value", keys: ["c"] },
     ],
   },
   {
@@ -77,16 +88,26 @@ const groups: readonly Group[] = [
   },
 ];
 
-const tree: Group = {
-  name: "The tree of an event's data",
-  keys: [
-    { what: "Next, previous line", keys: ["↓", "↑"] },
-    { what: "Open, close a part", keys: ["→", "←"] },
-    { what: "All actions on a value", keys: ["Enter"] },
-    { what: "Include, exclude, only", keys: ["+", "-", "o"] },
-    { what: "Copy the value", keys: ["c"] },
-  ],
-};
+/** Wherever an event is open. */
+const event: readonly Group[] = [
+  {
+    name: "An open event",
+    keys: [
+      { what: "Copy it as JSON", keys: ["Ctrl C"] },
+      { what: "Another view of its data", keys: ["←", "→"] },
+    ],
+  },
+  {
+    name: "The tree of an event's data",
+    keys: [
+      { what: "Next, previous line", keys: ["↓", "↑"] },
+      { what: "Open, close a part", keys: ["→", "←"] },
+      { what: "All actions on a value", keys: ["Enter"] },
+      { what: "Include, exclude, only", keys: ["+", "-", "o"] },
+      { what: "Copy the value", keys: ["c"] },
+    ],
+  },
+];
 
 const everywhere: Group = { name: "Everywhere", keys: [{ what: "All keys", keys: ["?"] }] };
 
@@ -94,7 +115,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const searching = path === "/explore";
   const withData = searching || path.startsWith("/events/");
-  const shown = [...(searching ? groups : []), ...(withData ? [tree] : []), everywhere];
+  const shown = [...(searching ? groups : []), ...(withData ? event : []), everywhere];
   const dialog = useRef<HTMLDialogElement>(null);
   const title = useId();
   const { on, setOn } = useKeysSwitch();
