@@ -165,3 +165,88 @@ test("Home and End go through the list, also where nothing has the focus yet", a
   await page.keyboard.press("Home");
   await expect(page.locator('[data-index="0"]')).toHaveAttribute("aria-selected", "true");
 });
+
+test("a value of the list is included, the only one, and copied by its keys; r takes a new snapshot", async ({
+  page,
+  api,
+  context,
+}) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const word = uniqueWord();
+  for (const type of ["test.one.v1", "test.two.v1"]) await api.send({ type, body: `{"w":"${word}"}` });
+  await page.goto(`/explore?q=${word}`);
+  await expect(rows(page)).toHaveCount(2);
+  await page.keyboard.press("j");
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("c");
+  await expect.poll(() => page.evaluate(() => navigator.clipboard.readText())).toBe("test.two.v1");
+  await page.keyboard.press("+");
+  await expect(page).toHaveURL(/type=test\.two\.v1/);
+  await expect(rows(page)).toHaveCount(1);
+  await page.goto(`/explore?q=${word}&type=test.one.v1&type=test.two.v1`);
+  await expect(rows(page)).toHaveCount(2);
+  await page.keyboard.press("j");
+  for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+  await page.keyboard.press("o");
+  await expect(page).toHaveURL(new RegExp(`q=${word}&type=test\\.two\\.v1$`));
+
+  await api.send({ type: "test.two.v1", body: `{"w":"${word}"}` });
+  await expect(rows(page)).toHaveCount(1);
+  await page.keyboard.press("r");
+  await expect(rows(page)).toHaveCount(2);
+});
+
+test("Ctrl C copies the open event, unless a text is selected or written", async ({ page, api, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  const copied = () => page.evaluate(() => navigator.clipboard.readText());
+  const word = uniqueWord();
+  const { id, path } = await api.send({ body: `{"w":"${word}"}` });
+  await page.goto(`/explore?q=${word}`);
+  await expect(rows(page)).toHaveCount(1);
+  await page.keyboard.press("j");
+  await page.keyboard.press("Enter");
+  await expect(drawer(page).getByRole("tree", { name: "Data, as a tree" })).toBeVisible();
+  await page.keyboard.press("ControlOrMeta+c");
+  await expect(page.getByText("Copied the event as JSON")).toBeVisible();
+  expect(JSON.parse(await copied())).toMatchObject({ id, data: { w: word } });
+
+  await page.keyboard.press("/");
+  await page.keyboard.press("ControlOrMeta+c");
+  await expect.poll(copied).toBe(word);
+
+  await page.goto(path);
+  await expect(page.getByRole("tree", { name: "Data, as a tree" })).toBeVisible();
+  await page.getByRole("heading", { name: "test.event.v1" }).evaluate((heading) => {
+    getSelection()?.selectAllChildren(heading);
+  });
+  await page.keyboard.press("ControlOrMeta+c");
+  await expect.poll(copied).toBe("test.event.v1");
+  await page.evaluate(() => getSelection()?.removeAllRanges());
+  await page.keyboard.press("ControlOrMeta+c");
+  await expect.poll(async () => (await copied()).includes(id)).toBe(true);
+});
+
+test("help has the keys of each part of the page, and none that there is not", async ({ page }) => {
+  await page.goto("/explore");
+  await expect(rows(page).first()).toBeVisible();
+  await page.keyboard.press("?");
+  const help = page.getByRole("dialog", { name: "Keyboard" });
+  await expect(help.getByRole("region").getByRole("heading")).toHaveText([
+    "Query and time",
+    "Rows",
+    "The bars",
+    "The values of a field",
+    "Find in results",
+    "A filter that has the focus",
+    "An open event",
+    "The tree of an event's data",
+    "Everywhere",
+  ]);
+  await expect(help.getByRole("region", { name: "The bars" })).toContainText("Select a rangeShift ←Shift →");
+  await expect(help.getByRole("region", { name: "The values of a field" })).toContainText(
+    "Pick, leave aloneSpace",
+  );
+  await expect(help.getByRole("region", { name: "An open event" })).toContainText("Ctrl C");
+  await expect(help).not.toContainText("Ctrl K");
+  expect(await help.evaluate((box) => box.scrollWidth <= box.clientWidth)).toBe(true);
+});
