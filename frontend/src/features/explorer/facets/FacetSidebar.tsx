@@ -155,6 +155,8 @@ function Sheet({
       className="fixed inset-0 z-20 flex flex-col overflow-y-auto overscroll-contain bg-surface outline-none fade-in"
       onKeyDown={(event) => {
         if (event.key !== "Escape" || event.defaultPrevented) return;
+        // It closes what floats over the sheet, and not the sheet.
+        if (event.target instanceof Element && event.target.closest("dialog, [popover]")) return;
         event.preventDefault();
         event.stopPropagation();
         onClose();
