@@ -76,6 +76,125 @@ test("targets are large enough for a finger", async ({ page }) => {
   expect(await small(page)).toEqual([]);
 });
 
+test("every panel of the search fits, and is worked with a finger", async ({ page, api }) => {
+  test.slow();
+  const word = uniqueWord();
+  for (const subject of ["s-1", "s-2"]) {
+    await api.send({ subject, extensions: { severity: "error" }, body: `{"w":"${word}","n":1}` });
+  }
+  await page.goto(`/explore?q=${word}`);
+  await expect(rows(page)).toHaveCount(2);
+  await expect(page.getByRole("slider", { name: /^Events over time/ })).toBeInViewport({ ratio: 1 });
+  const fits = async () => {
+    await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
+    expect(await small(page)).toEqual([]);
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(390);
+    const beyond = await page.evaluate(() =>
+      [...document.querySelectorAll("button, a, input, select, textarea")]
+        .filter((element) => element.checkVisibility() && !element.closest(".sr-only, [inert]"))
+        // What is scrolled sideways on its own may be out of sight.
+        .filter((element) => !element.closest("[class*=overflow-x-auto], [class*=overflow-hidden]"))
+        .filter((element) => {
+          const { left, right, width } = element.getBoundingClientRect();
+          return width > 1 && (left < -1 || right > 391);
+        })
+        .map((element) => element.outerHTML.slice(0, 200)),
+    );
+    expect(beyond).toEqual([]);
+    const { violations } = await new AxeBuilder({ page }).analyze();
+    expect(violations.map(({ id, nodes }) => `${id} ${nodes[0]?.html}`)).toEqual([]);
+  };
+  const dialog = (name: string) => page.getByRole("dialog", { name, exact: true });
+  const fromMenu = async (item: string) => {
+    await page.getByRole("button", { name: "More", exact: true }).tap();
+    await page.getByRole("menuitem", { name: item, exact: true }).tap();
+  };
+
+  await test.step("filters", async () => {
+    await page.getByRole("button", { name: "Filters" }).tap();
+    await expect(page.getByRole("checkbox", { name: /^s-1,/ })).toBeVisible();
+    await fits();
+    await page.getByRole("checkbox", { name: /^s-1,/ }).tap();
+    await dialog("Filters").getByRole("button", { name: "Statistics of subject" }).tap();
+    await expect(dialog("Statistics of subject")).toContainText("event");
+    await fits();
+    await dialog("Statistics of subject")
+      .getByRole("button", { name: /^Close/ })
+      .tap();
+    await dialog("Filters").getByRole("button", { name: "Filter", exact: true }).tap();
+    await expect(dialog("Add a filter").getByLabel("Values, one on each line")).toBeVisible();
+    await fits();
+    await page.keyboard.press("Escape");
+    await dialog("Filters").getByRole("button", { name: "Show 1" }).tap();
+    await expect(rows(page)).toHaveCount(1);
+    await page.getByRole("button", { name: "Change filter: subject is s-1" }).tap();
+    await expect(dialog("Filter: subject").getByRole("button", { name: "Negate" })).toBeVisible();
+    await fits();
+    await dialog("Filter: subject")
+      .getByRole("button", { name: /^Remove/ })
+      .tap();
+    await expect(rows(page)).toHaveCount(2);
+  });
+
+  await test.step("a bar", async () => {
+    const bars = page.getByRole("slider", { name: /^Events over time/ });
+    const box = await bars.boundingBox();
+    await bars.tap({ position: { x: (box?.width ?? 0) - 4, y: 20 } });
+    await expect(page.getByRole("button", { name: "Zoom in" })).toBeVisible();
+    await fits();
+    await page.keyboard.press("Escape");
+  });
+
+  await test.step("columns, finding and the window", async () => {
+    await fromMenu("Columns and rows");
+    await expect(dialog("Columns and rows").getByLabel("Add a column")).toBeVisible();
+    await fits();
+    await dialog("Columns and rows").getByRole("button", { name: "Done" }).tap();
+    await fromMenu("Find in results");
+    await expect(page.getByRole("textbox", { name: "Find in results" })).toBeFocused();
+    await fits();
+    await page.getByRole("button", { name: "Close find" }).tap();
+    await page.getByRole("button", { name: /^Last 24 hours/ }).tap();
+    await expect(dialog("Time window").getByLabel("Window in words")).toBeVisible();
+    await fits();
+    await page.keyboard.press("Escape");
+  });
+
+  await test.step("saving, sharing and exporting", async () => {
+    await fromMenu("Saved searches…");
+    await expect(dialog("Saved searches").getByRole("button", { name: "Save this search…" })).toBeVisible();
+    await fits();
+    await page.keyboard.press("Escape");
+    await fromMenu("Share…");
+    await expect(dialog("Share this search").getByRole("button", { name: "Copy link" })).toBeVisible();
+    await fits();
+    await page.keyboard.press("Escape");
+    await fromMenu("Export…");
+    await expect(dialog("Export events")).toContainText("2 events");
+    await fits();
+    await page.keyboard.press("Escape");
+  });
+
+  await test.step("comparing", async () => {
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await page.keyboard.press("j");
+    await page.keyboard.press("x");
+    await fits();
+    await page.getByRole("button", { name: /^Compare/ }).tap();
+    await expect(dialog("Compare two events")).toBeVisible();
+    await fits();
+    await page.keyboard.press("Escape");
+  });
+
+  await test.step("the overview", async () => {
+    await page.goto("/overview");
+    await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
+    await expect(page.locator("main [aria-busy=true]")).toHaveCount(0);
+    await fits();
+  });
+});
+
 test.describe("an admin", () => {
   test.use({ role: "admin" });
 
