@@ -42,7 +42,7 @@ export function FindBar({
       aria-label="Find in results"
       className="pointer-events-auto flex max-w-full flex-wrap items-center gap-1 rounded-3 bg-raised p-1.5 t-12 shadow-pop fade-in"
     >
-      <span className="flex h-10 items-center gap-2 rounded-2 border border-line-3 bg-surface px-2 focus-within:outline-2 focus-within:outline-focus wide:h-7">
+      <span className="flex h-11 items-center gap-2 rounded-2 border border-line-3 bg-surface px-2 focus-within:outline-2 focus-within:outline-focus wide:h-7">
         <Icon name="search" small className="text-ink-3" />
         <input
           ref={input}
