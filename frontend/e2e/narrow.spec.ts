@@ -186,13 +186,6 @@ test("every panel of the search fits, and is worked with a finger", async ({ pag
     await fits();
     await page.keyboard.press("Escape");
   });
-
-  await test.step("the overview", async () => {
-    await page.goto("/overview");
-    await expect(page.getByRole("heading", { name: "Overview" })).toBeVisible();
-    await expect(page.locator("main [aria-busy=true]")).toHaveCount(0);
-    await fits();
-  });
 });
 
 test.describe("an admin", () => {
