@@ -127,12 +127,15 @@ function FaultStrip({ id, fault, beside }: { id: string; fault: ApiError; beside
     >
       {beside.fields}
       <Icon name="alert" className="text-error" />
-      {/* Once is enough: below the query, while that has the focus, it stands with what is accepted. */}
-      <span className="hidden flex-none group-has-data-mistakes/page:inline" aria-hidden="true">
-        The query was not run.
+      {/* What the words are moves nothing: they come and go as the query has the focus. */}
+      <span className="flex w-0 flex-1 gap-2 overflow-hidden wide:min-w-72">
+        <span className="flex-none text-ink-2">The last results stay below.</span>
+        {/* Once is enough: below the query, while that has the focus, it stands with what is accepted. */}
+        <span className="hidden flex-none group-has-data-mistakes/page:inline" aria-hidden="true">
+          The query was not run.
+        </span>
+        <span className="min-w-0 cut group-has-data-mistakes/page:sr-only">{fault.message}</span>
       </span>
-      <span className="min-w-0 cut group-has-data-mistakes/page:sr-only">{fault.message}</span>
-      <span className="flex-none text-ink-2">The last results stay below.</span>
       <Legend beside={beside} />
     </div>
   );

@@ -18,7 +18,7 @@ export function SkipLink() {
     <button
       type="button"
       inert={covered}
-      className="fixed -top-20 left-2 z-50 h-8 rounded-2 bg-raised px-3 t-12 font-medium text-accent shadow-pop focus:top-1.5"
+      className="fixed -top-20 left-2 z-50 h-10 rounded-2 bg-raised px-3 t-12 font-medium text-accent shadow-pop focus:top-1 wide:h-8 wide:focus:top-1.5"
       onClick={skip}
     >
       {searching ? "Skip to the events" : "Skip to the page"}
