@@ -234,7 +234,7 @@ test("help has the keys of each part of the page, and none that there is not", a
   await expect(help.getByRole("region").getByRole("heading")).toHaveText([
     "Query and time",
     "Rows",
-    "The bars",
+    "The histogram",
     "The values of a field",
     "Find in results",
     "A filter that has the focus",
@@ -242,7 +242,9 @@ test("help has the keys of each part of the page, and none that there is not", a
     "The tree of an event's data",
     "Everywhere",
   ]);
-  await expect(help.getByRole("region", { name: "The bars" })).toContainText("Select a rangeShift ←Shift →");
+  await expect(help.getByRole("region", { name: "The histogram" })).toContainText(
+    "Select barsShift ←Shift →",
+  );
   await expect(help.getByRole("region", { name: "The values of a field" })).toContainText(
     "Pick, leave aloneSpace",
   );
