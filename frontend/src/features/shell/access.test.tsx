@@ -229,7 +229,7 @@ test("signing out everywhere asks first", async () => {
 test("the keys that are listed are those of the page", async () => {
   openApp("/admin/tokens", { "GET /v1/session": ok(session("admin")), "GET /v1/tokens": ok(empty) });
   fireEvent.click(await screen.findByRole("button", { name: "Keyboard shortcuts" }));
-  screen.getByText("All keys");
+  await screen.findByText("All keys");
   expect(screen.queryByText("New snapshot")).toBeNull();
 });
 
