@@ -138,7 +138,7 @@ func (ses *session) try(ctx context.Context, timeout, after time.Duration, f fun
 		return err // the connection is closed with it
 	}
 	undo := ses.exec(ctx, "ROLLBACK TO try")
-	if cancelled(undo) { // by the very limit that it takes back
+	for cancelled(undo) && ctx.Err() == nil { // by the very limit that it takes back
 		undo = ses.exec(ctx, "ROLLBACK TO try")
 	}
 	ses.planning = planning
