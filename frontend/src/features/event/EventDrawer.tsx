@@ -76,7 +76,15 @@ export default function EventDrawer({
         className="relative min-h-0 flex-1 overflow-x-hidden overflow-y-auto"
         data-testid="event-body"
       >
-        {detail && <Body key={`${open.name} ${open.time}`} open={open} detail={detail} onAction={onAction} />}
+        {detail && (
+          <Body
+            key={`${open.name} ${open.time}`}
+            open={open}
+            detail={detail}
+            narrow={narrow}
+            onAction={onAction}
+          />
+        )}
         {failed && <EventFailed open={open} read={read} />}
         {!detail && !failed && <LoadingBody key={`${open.name} ${open.time}`} onCancel={read.cancel} />}
       </div>
@@ -183,14 +191,24 @@ function Header({
   );
 }
 
-function Body({ open, detail, onAction }: { open: OpenEvent; detail: EventDetail; onAction: OnValueAction }) {
+function Body({
+  open,
+  detail,
+  narrow,
+  onAction,
+}: {
+  open: OpenEvent;
+  detail: EventDetail;
+  /** In one column what was sent comes first, and what was around it. */
+  narrow: boolean;
+  onAction: OnValueAction;
+}) {
   const { params, go } = useUrl();
   const facets = useFacetNames();
   const search = useMemo(() => readSearch(params, facets), [params, facets]);
   const extensions = Object.keys(detail.extensions).length > 0;
-  return (
+  const attributes = (
     <>
-      <Others detail={detail} />
       <Section>
         <Attributes detail={detail} onAction={onAction} />
       </Section>
@@ -199,12 +217,21 @@ function Body({ open, detail, onAction }: { open: OpenEvent; detail: EventDetail
           <Extensions extensions={detail.extensions} onAction={onAction} />
         </Section>
       )}
+    </>
+  );
+  const position = (
+    <Section heading="Position">
+      <Position detail={detail} />
+    </Section>
+  );
+  return (
+    <>
+      <Others detail={detail} />
+      {!narrow && attributes}
       <section aria-label="Data" className="border-b border-line">
         <EventData detail={detail} wide={false} onAction={onAction} />
       </section>
-      <Section heading="Position">
-        <Position detail={detail} />
-      </Section>
+      {!narrow && position}
       <section aria-label="Surroundings" className="border-b border-line">
         <h3 className="flex min-h-8 items-center px-4 pt-1 t-12 font-semibold text-ink-2">Surroundings</h3>
         <Surroundings
@@ -216,6 +243,8 @@ function Body({ open, detail, onAction }: { open: OpenEvent; detail: EventDetail
           onSearch={(by, filters) => go(writeSearch(searchAround(detail, by, filters, search)))}
         />
       </section>
+      {narrow && attributes}
+      {narrow && position}
       <Section heading="Operations">
         <Operations detail={detail} />
       </Section>
