@@ -86,25 +86,6 @@ export function writeFacetPrefs(prefs: FacetPrefs): void {
   write(facetsKey, JSON.stringify(prefs));
 }
 
-const linesKey = "oriel.facet-lines";
-
-/** How many lines a field of the facets had last, by its name: so many are kept free until it is counted. */
-export function readFacetLines(): Readonly<Record<string, number>> {
-  try {
-    const kept: unknown = JSON.parse(read(linesKey) ?? "{}");
-    if (typeof kept !== "object" || kept === null) return {};
-    const lines = Object.entries(kept).filter(([, n]) => Number.isInteger(n) && n >= 0 && n <= 20);
-    return Object.fromEntries(lines) as Record<string, number>;
-  } catch {
-    return {};
-  }
-}
-
-export function writeFacetLines(field: string, lines: number): void {
-  const kept = readFacetLines();
-  if (kept[field] !== lines) write(linesKey, JSON.stringify({ ...kept, [field]: lines }));
-}
-
 /** Undefined where nobody chose. */
 export function readHistogramShown(): boolean | undefined {
   const kept = read(histogramKey);

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from "react";
 import { type FacetCounts, type FacetList, getFacets } from "#/api/oriel.gen.ts";
-import { readFacetLines, writeFacetLines } from "#/lib/prefs.ts";
 import { type Field, listParams } from "#/lib/search.ts";
 import { isSeverity, severities } from "#/lib/severity.ts";
 import { shortTime } from "#/lib/time.ts";
@@ -51,10 +50,6 @@ export function FacetGroup({
   const first = rows.length === few + 1 && !counts?.more ? few + 1 : few;
   const shown = own ? rows : rows.filter(({ pick }, index) => index < first || pick !== undefined);
   const told = counts && relationOf(counts, zone);
-  const hidden = rows.length - shown.length;
-  const lines = useLines(field, counts && !own && !box.outdated ? shown.length : undefined);
-  // Among all fields those without such a value are not worth a line.
-  if (find !== "" && (!open || (counts && !box.outdated && rows.length === 0))) return null;
   return (
     // The room of a few values and what is below them, so that other counts move nothing.
     <GroupFrame
@@ -73,18 +68,11 @@ export function FacetGroup({
         <ValueSearch field={field} text={text} onText={setText} onLeave={() => setWhole(false)} />
       )}
       <div className={find === "" ? "min-h-66 wide:min-h-36" : ""}>
-        <Values
-          field={field}
-          box={box}
-          rows={counts && shown}
-          contains={contains}
-          lines={lines}
-          sidebar={sidebar}
-        />
+        <Values field={field} box={box} rows={counts && shown} contains={contains} sidebar={sidebar} />
         {counts && find === "" && (
           <MoreValues
             whole={whole}
-            hidden={hidden}
+            hidden={rows.length - shown.length}
             more={counts.more}
             onWhole={(next) => {
               setText("");
@@ -95,15 +83,6 @@ export function FacetGroup({
       </div>
     </GroupFrame>
   );
-}
-
-/** How many lines to keep free until the values come: as many as there were last. */
-function useLines(field: Field, now: number | undefined): number {
-  const [last] = useState(() => readFacetLines()[field]);
-  useEffect(() => {
-    if (now !== undefined) writeFacetLines(field, now);
-  }, [field, now]);
-  return last ?? few;
 }
 
 function relationOf({ relation, sample, covered }: FacetCounts, zone: string) {
@@ -156,15 +135,12 @@ function Values({
   box,
   rows,
   contains,
-  lines,
   sidebar,
 }: {
   field: Field;
   box: Box<FacetList>;
   rows: readonly FacetRow[] | undefined;
   contains: string;
-  /** As many as there will be, as far as that can be known. */
-  lines: number;
   sidebar: Sidebar;
 }) {
   const { search, run, onFilters, onAction, onCopy, onStatistics } = sidebar;
@@ -175,7 +151,7 @@ function Values({
       </div>
     );
   }
-  if (!rows) return <WaitingValues count={lines} />;
+  if (!rows) return <WaitingValues count={few} />;
   return (
     <div className={`max-h-84 overflow-y-auto ${box.outdated ? outdatedClass : ""}`}>
       <FacetValues
