@@ -1,6 +1,7 @@
 import { type ReactNode, useRef, useState } from "react";
 import { type Count, getFacets } from "#/api/oriel.gen.ts";
 import { type Field, type Filter, listParams, type Search } from "#/lib/search.ts";
+import { useFacetNames } from "#/ui/access.tsx";
 import { Button } from "#/ui/controls.tsx";
 import { SearchInput } from "#/ui/field.tsx";
 import { useNarrow } from "#/ui/narrow.ts";
@@ -46,11 +47,12 @@ const usual: readonly Field[] = ["severity", "source", "type", "subject"];
 export function FacetSidebar(props: FacetSidebarProps) {
   const { run, search, prefs } = props;
   const narrow = useNarrow();
+  const names = useFacetNames();
   const [text, setText] = useState("");
   const find = useSettled(text.trim());
   const all = useBox("facets", run, { ...listParams(search), limit: 10 }, getFacets);
 
-  const known = all.data?.facets.map(({ field }) => field) ?? usual;
+  const known = all.data?.facets.map(({ field }) => field) ?? names;
   const counted = [...usual, ...known.filter((field) => !usual.includes(field))];
   const first = prefs.pinned;
   const order = [...first, ...counted.filter((field) => !first.includes(field))];
