@@ -231,7 +231,8 @@ func (n *nemesis) tend(now time.Time) {
 }
 
 // note judges an end that no kill of ours caused: a stop that was asked for is 0, or 1 where something could
-// not be finished, a start that found no database or broker is 1, and a panic is neither.
+// not be finished, a start that found no database or broker is 1, one that was asked to stop before it listened
+// ends by that signal, and a panic is none of these.
 func (n *nemesis) note(x *replica) {
 	n.t.Helper()
 	if x.ours {
@@ -243,6 +244,9 @@ func (n *nemesis) note(x *replica) {
 	}
 	code, said := x.child.Wait(time.Second)
 	n.ends[code]++
+	if x.asked > 0 && x.child.EndedBy() == syscall.SIGTERM { // asked before it listened
+		return
+	}
 	atOnce := code == 130 && x.asked > 1 // asked again, it does not wait
 	if code != 0 && code != 1 && !atOnce || strings.Contains(said, "goroutine ") {
 		n.t.Errorf("%s ended with %d:\n%s", x.name, code, said)
