@@ -3,7 +3,7 @@ import type { Event } from "#/api/oriel.gen.ts";
 import { shortName } from "#/lib/event-name.ts";
 import type { OpenEvent, Surrounding } from "#/lib/search.ts";
 import { lag, timeOfDay } from "#/lib/time.ts";
-import { elideMiddle } from "#/lib/visible.ts";
+import { elideMiddle, spelled } from "#/lib/visible.ts";
 import { SeverityMark } from "#/ui/severity.tsx";
 import { Visible } from "#/ui/visible.tsx";
 import { useZone } from "#/ui/zone.tsx";
@@ -30,7 +30,7 @@ export function Timeline({
           key={label ?? ""}
           className="grid h-7 grid-cols-[132px_minmax(0,1fr)] items-center border-b border-line"
         >
-          <span className="cut pr-2 mono-11 text-ink-2" title={label}>
+          <span className="cut pr-2 mono-11 text-ink-2" title={label && spelled(label)}>
             {label === undefined ? (
               <span className="font-sans text-ink-3">others</span>
             ) : (
@@ -47,7 +47,7 @@ export function Timeline({
                 disabled={mark.anchor}
                 className="absolute top-1.5 -ml-2 grid size-4 place-items-center rounded-1 enabled:hover:bg-active"
                 style={{ left: `${(mark.at * 100).toFixed(2)}%` }}
-                title={mark.anchor ? "This event" : titleOf(anchor, mark.event)}
+                title={mark.anchor ? "This event" : spelled(titleOf(anchor, mark.event))}
                 onClick={() => onOpen({ name: shortName(mark.event.name), time: mark.event.occurredAt })}
               >
                 {mark.event.severity ? (

@@ -41,7 +41,7 @@ const widths: Readonly<Record<string, number>> = {
   time: 92,
   ingestTime: 92,
   severity: 92,
-  type: 164,
+  type: 156,
   source: 138,
   subject: 110,
 };
