@@ -34,7 +34,7 @@ func (s *Service) Facets(ctx context.Context, params url.Values) (*Facets, error
 	if err := d.err(); err != nil {
 		return nil, err
 	}
-	words, _ := query.Decode(s.schema, url.Values{"q": params["q"], "q!": params["q!"]}, nil, "") // it could be read above
+	words, _ := query.Decode(s.schema, url.Values{"q": params["q"]}, nil, "") // it could be read above
 	var out *Facets
 	err := s.run(ctx, "facets", req.frozen.seen(), func(ctx context.Context, ses *session) error {
 		v, err := s.viewOf(ctx, ses, &req)

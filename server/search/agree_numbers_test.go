@@ -97,7 +97,7 @@ func (a *inquiry) counting(where query.And, field query.Field) query.And {
 	}
 	out := reference.Others(where, field)
 	params := a.params()
-	asked, _ := query.Decode(a.svc.schema, url.Values{"q": params["q"], "q!": params["q!"]}, nil, "")
+	asked, _ := query.Decode(a.svc.schema, url.Values{"q": params["q"]}, nil, "")
 	for _, n := range asked.Where {
 		if len(reference.Others(query.And{n}, field)) == 0 {
 			out = append(out, n)

@@ -2211,7 +2211,7 @@ export const getGetFacetsUrl = (params?: GetFacetsParams,) => {
 
 /**
  * Each field is counted without the conditions of its own parameters, so that several of its values can be
- * picked; those that are picked are always in the answer. What `q` says of it always holds, and so do the tags
+ * picked; those that are picked are always in the answer. What `q` says of it always holds (not so `q!`), and so do the tags
  * that are picked, of which an event must have all.
  * @summary What values fields have among the events of a filter.
  */

@@ -56,7 +56,7 @@ test("a width from elsewhere is bounded too", () => {
 
 test("the summary takes what is left, or else the last column", () => {
   expect(tracksOf([{ field: "time" }, { field: "summary" }, { field: "type" }])).toEqual({
-    tracks: "92px minmax(160px, 1fr) 164px",
+    tracks: "92px minmax(160px, 1fr) 156px",
     least: 92 + 160 + 156 + 16 + 24,
   });
   expect(tracksOf([{ field: "time" }, { field: "type", width: 200 }]).tracks).toBe("92px minmax(200px, 1fr)");
