@@ -67,6 +67,11 @@ func TestAReplicaThatTheGroupHasGivenUpTakesNothingBack(t *testing.T) {
 	cut := join("cut")
 	r.await("it has both partitions", func() bool { return cut.Status().Assigned == 2 })
 	other := join("other")
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the cut one: %+v, the other: %+v", cut.Status(), other.Status())
+		}
+	})
 	r.await("they share", func() bool { return cut.Status().Assigned == 1 && other.Status().Assigned == 1 })
 	round := 0
 	write := func() {

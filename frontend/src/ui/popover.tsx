@@ -39,9 +39,20 @@ export function Popover({
   useFloating(button, box, open, align);
   useFocusBack(button, open);
   useEffect(() => {
-    if (!open) return;
-    const wanted = box.current?.querySelector<HTMLElement>("[data-autofocus]");
-    (wanted ?? box.current)?.focus();
+    const node = box.current;
+    if (!open || !node) return;
+    const focus = () => {
+      const wanted = node.querySelector<HTMLElement>("[data-autofocus]");
+      (wanted ?? node).focus();
+      return wanted !== null;
+    };
+    if (focus()) return;
+    // The code of what is inside may come later than the box, which has the focus until then.
+    const coming = new MutationObserver(() => {
+      if (document.activeElement !== node || focus()) coming.disconnect();
+    });
+    coming.observe(node, { childList: true, subtree: true });
+    return () => coming.disconnect();
   }, [open]);
   return (
     <>

@@ -99,7 +99,8 @@ function Entry({
       <span className="max-w-30 cut @max-[1000px]/strip:sr-only">
         <Visible text={label} />
       </span>{" "}
-      <span>{total.toLocaleString("en")}</span>
+      {/* Room for most numbers, so that another one moves nothing. */}
+      <span className="min-w-[5ch] text-right tabular-nums">{total.toLocaleString("en")}</span>
     </>
   );
   const look = "flex flex-none items-center gap-1 rounded-1 px-1 t-11 whitespace-nowrap text-ink-2";
