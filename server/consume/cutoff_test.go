@@ -86,6 +86,7 @@ func TestAReplicaThatTheGroupHasGivenUpTakesNothingBack(t *testing.T) {
 	r.await("the group gives its partition to the other", func() bool { return other.Status().Assigned == 2 })
 	before := r.count("SELECT count(*) FROM took")
 	r.await("it knows that it is fenced off", func() bool {
+		write() // it reads along, and may not store
 		s := cut.Status()
 		return !s.Ready() && strings.Contains(s.Detail, "the group does not confirm")
 	})
