@@ -95,7 +95,7 @@ test("control characters are visible and bytes that are no text are shown in hex
     body: Uint8Array.from([...Buffer.from(`{"a":"`), 0xff, ...Buffer.from(`"}`)]),
   });
   await page.goto(broken.path);
-  await expect(page.getByText("malformed")).toBeVisible();
+  await expect(page.getByText("application/json · malformed")).toBeVisible();
   await expect(region(page, "Data, as received")).toContainText("7b 22 61 22 3a 22 ff 22");
 });
 

@@ -90,6 +90,21 @@ test("a drag over the bars zooms into them, and one step back zooms out again", 
   await expect(rows(page)).toHaveCount(6);
 });
 
+test("zoomed in, it is what the bars counted: what was stored since waits to be asked for", async ({
+  page,
+  api,
+}) => {
+  const { word, path, at } = await anHour(api);
+  await page.goto(path);
+  await counted(page);
+  await api.send({ time: at(45), body: JSON.stringify({ word }) });
+  await acrossBars(page, 0.505, 0.99);
+  await expect(total(page)).toHaveText("3 events");
+  await expect(rows(page)).toHaveCount(3);
+  await page.getByRole("button", { name: "New snapshot" }).click();
+  await expect(total(page)).toHaveText("4 events");
+});
+
 test("Escape takes a drag back while the button is held", async ({ page, api }) => {
   const { path } = await anHour(api);
   await page.goto(path);

@@ -181,10 +181,55 @@ test("a filter is written on any field of the data", async ({ page, api }) => {
 
   await page.keyboard.press("Alt+f");
   await form.getByRole("combobox", { name: "Field" }).fill("subject");
-  await form.getByRole("button", { name: "absent", exact: true }).click();
+  await form.getByLabel("Asks").selectOption("is absent");
   await form.getByRole("button", { name: "Add" }).click();
   await expect(chip(page, "subject is absent")).toBeVisible();
   await expect(page.getByRole("heading", { name: "No events match" })).toBeVisible();
+  await page.getByRole("button", { name: "Remove filter: subject is absent" }).click();
+  await page.getByRole("button", { name: "Remove filter: data.price is 9007199254740993" }).click();
+  await expect(rows(page)).toHaveCount(2);
+
+  await page.keyboard.press("Alt+f");
+  await form.getByRole("combobox", { name: "Field" }).fill("data.price");
+  await form.getByLabel("Asks").selectOption("> more than");
+  await form.getByLabel("Number").fill("9007199254740992");
+  await form.getByRole("button", { name: "Add" }).click();
+  await expect(rows(page)).toHaveCount(1);
+  await expect(rows(page).first()).toContainText("dear");
+  await chip(page, "data.price > 9007199254740992").click();
+  const change = page.getByRole("dialog", { name: "Filter: data.price" });
+  await change.getByLabel("Asks").selectOption("≤ at most");
+  await change.getByRole("button", { name: "Change" }).click();
+  await expect(chip(page, "data.price ≤ 9007199254740992")).toBeVisible();
+  await expect(rows(page).first()).toContainText("cheap");
+  await page.getByRole("button", { name: /^Remove filter: data.price/ }).click();
+
+  await page.keyboard.press("Alt+f");
+  await form.getByRole("combobox", { name: "Field" }).fill("subject");
+  await form.getByLabel("Asks").selectOption("contains");
+  await form.getByLabel("Part of the value").fill("HEA");
+  await form.getByRole("button", { name: "Add" }).click();
+  await expect(chip(page, "subject contains HEA")).toBeVisible();
+  await expect(rows(page)).toHaveCount(1);
+  await expect(rows(page).first()).toContainText("cheap");
+});
+
+test("a filter takes a value that events have", async ({ page, api }) => {
+  const word = uniqueWord();
+  for (const value of ["one", "two"])
+    await api.send({ subject: value, body: `{"${word}":"${value} of them"}` });
+  await page.goto("/explore");
+  await settled(page);
+  await page.keyboard.press("Alt+f");
+  const form = page.getByRole("dialog", { name: "Add a filter" });
+  await form.getByRole("combobox", { name: "Field" }).fill(`data.${word}`);
+  await form
+    .getByRole("list", { name: `Values of data.${word}` })
+    .getByText("two of them")
+    .click();
+  await form.getByRole("button", { name: "Add" }).click();
+  await expect(rows(page)).toHaveCount(1);
+  await expect(rows(page).first()).toContainText("two");
 });
 
 test("a window is written in words, and its dates stand there before it is applied", async ({ page }) => {

@@ -12,6 +12,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"oriel/server/fault"
 	"oriel/server/query"
 )
 
@@ -207,6 +208,51 @@ func TestAMovingNowLeavesTheSnapshotAlone(t *testing.T) {
 	}
 	if fresh, _ := m.all("from", "-7d"); len(fresh) != len(m.stored) {
 		t.Errorf("a new search sees %d of %d", len(fresh), len(m.stored))
+	}
+}
+
+// Zooming into a bar of a histogram finds what the bar counted.
+func TestAPartOfASnapshotHasItsEventsAlone(t *testing.T) {
+	t.Parallel()
+	m := newModel(t, 9)
+	whole, err := m.svc.Snapshot(t.Context(), values("from", "-7d"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, _ := m.all("snapshot", whole.Token)
+	m.grow(60)
+	from, until := noon().Add(-72*time.Hour), noon().Add(-24*time.Hour)
+	var want []string
+	for _, e := range stored {
+		if at := e.OccurredAt; !at.Before(from) && at.Before(until) {
+			want = append(want, e.ID)
+		}
+	}
+	part, err := m.svc.Snapshot(t.Context(), values("from", "-3d", "until", until.Format(time.RFC3339), "within", whole.Token))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _ := m.all("snapshot", part.Token, "pageSize", "20")
+	if len(want) < 10 || !slices.Equal(ids(got), want) {
+		t.Errorf("a part has %d events, want %d", len(got), len(want))
+	}
+	if same, err := m.svc.Snapshot(t.Context(), values("within", part.Token)); err != nil || !same.From.Equal(from) || !same.Until.Equal(until) {
+		t.Errorf("bounds that are left out are the whole's: %+v, %v", same, err)
+	}
+	for name, params := range map[string][]string{
+		"before it":       {"from", "-4d", "within", part.Token},
+		"after it":        {"until", "-1h", "within", part.Token},
+		"empty":           {"from", "-2d", "until", "-2d", "within", part.Token},
+		"another arrival": {"arrivedFrom", "-1h", "within", part.Token},
+		"no token":        {"within", "x"},
+	} {
+		if _, err := m.svc.Snapshot(t.Context(), values(params...)); reasonOf(err) != fault.ReasonInvalidParameter {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	m.svc.now = func() time.Time { return noon().Add(2 * time.Hour) }
+	if _, err := m.svc.Snapshot(t.Context(), values("within", part.Token)); reasonOf(err) != fault.ReasonSnapshotExpired {
+		t.Errorf("a part is as old as the whole: %v", err)
 	}
 }
 

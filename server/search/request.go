@@ -18,12 +18,12 @@ const (
 
 // What the parameters of requests that do not filter are called, for whoever asks for another.
 const (
-	parametersOfSnapshot = "from, until, arrivedFrom, arrivedUntil, each at most once"
+	parametersOfSnapshot = "from, until, arrivedFrom, arrivedUntil, within, each at most once"
 	parametersOfEvent    = "time, at most once"
 )
 
 func ofSnapshot(parameter string) bool {
-	return slices.Contains([]string{"from", "until", "arrivedFrom", "arrivedUntil"}, parameter)
+	return slices.Contains([]string{"from", "until", "arrivedFrom", "arrivedUntil", "within"}, parameter)
 }
 
 func ofEvent(parameter string) bool { return parameter == "time" }
@@ -73,6 +73,43 @@ func (s *Service) search(d *decoder, own ...string) request {
 		})
 	}
 	return r
+}
+
+// within reads the snapshot of which another shall be a part; nil where none is given. Bounds that f leaves
+// out become those of the whole.
+func (s *Service) within(d *decoder, f *query.Filter) *view {
+	token := d.Single("within")
+	if token == "" {
+		return nil
+	}
+	whole, err := parseSnapshot(token)
+	if err != nil {
+		d.Invalid("within", token, "the snapshot of GET /v1/events:snapshot or of an answer", "The snapshot is no token of ours.")
+		return nil
+	}
+	if !f.From.Given() {
+		f.From = query.Bound{At: whole.window.From}
+	}
+	if !f.Until.Given() {
+		f.Until = query.Bound{At: whole.window.Until}
+	}
+	outside := func(name, message string) {
+		d.Violations = append(d.Violations, fault.Violation{
+			Reason: fault.ReasonInvalidParameter, Message: message,
+			Metadata: fault.Pairs("attribute", name, "accepted", "a part of the snapshot's range"),
+		})
+	}
+	now := s.now()
+	if f.From.Resolve(now).Micros < whole.window.From.Micros {
+		outside("from", "The range begins before that of the snapshot within which it shall be.")
+	}
+	if end := whole.window.Until; end.Given && f.Until.Resolve(now).Micros > end.Micros {
+		outside("until", "The range ends after that of the snapshot within which it shall be.")
+	}
+	for _, name := range whole.differs(query.Filter{ArrivedFrom: f.ArrivedFrom, ArrivedUntil: f.ArrivedUntil}) {
+		outside(name, "The parameter "+name+" differs from that of the snapshot within which the range shall be. Leave it out.")
+	}
+	return whole
 }
 
 // ordered reports that a range is empty, unless a bound of it could not be read.

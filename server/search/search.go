@@ -123,14 +123,19 @@ func (s *Service) Snapshot(ctx context.Context, params url.Values) (*Snapshot, e
 		From: d.Bound("from"), Until: d.Bound("until"),
 		ArrivedFrom: d.Bound("arrivedFrom"), ArrivedUntil: d.Bound("arrivedUntil"),
 	}
+	whole := s.within(d, &f)
 	s.ordered(d)
 	if err := d.err(); err != nil {
 		return nil, err
 	}
 	var v *view
-	err := s.run(ctx, "snapshot", nil, func(ctx context.Context, ses *session) (err error) {
-		v, err = s.freeze(ctx, ses, f)
-		return err
+	err := s.run(ctx, "snapshot", whole.seen(), func(ctx context.Context, ses *session) (err error) {
+		if whole == nil {
+			v, err = s.freeze(ctx, ses, f)
+			return err
+		}
+		v = whole.part(f, s.now())
+		return s.check(ctx, ses, v)
 	})
 	if err != nil {
 		return nil, err

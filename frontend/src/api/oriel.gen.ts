@@ -1108,6 +1108,10 @@ arrivedFrom?: ArrivedFromParameterParameter;
  * Stored before this time; as `until`. Default: whenever.
  */
 arrivedUntil?: ArrivedUntilParameterParameter;
+/**
+ * A snapshot, of whose range this is a part: it sees the same events, and expires with it.
+ */
+within?: string;
 };
 
 export type CountEventsParams = {

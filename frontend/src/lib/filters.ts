@@ -108,6 +108,39 @@ export function presenceOf(filter: Filter): { readonly field: Field; readonly ab
   return { field, absent: (minus === "") === filter.negated };
 }
 
+/** How a condition of the language compares a field with a value. */
+export const comparisons = [">=", ">", "<=", "<", "~"] as const;
+export type Comparison = (typeof comparisons)[number];
+
+/** What a filter compares: no parameter does, so it is a condition of `q!`. */
+export interface Compared {
+  readonly field: Field;
+  readonly comparison: Comparison;
+  /** As the language writes it. */
+  readonly written: string;
+  readonly negated: boolean;
+}
+
+/** A filter on how a field compares: with a number, or `~` with a part of its text. */
+export function comparing(field: Field, comparison: Comparison, text: string, negated: boolean): Filter {
+  const query = `${field}${comparison}${comparison === "~" ? quoted(text) : text}`;
+  return { field: "q", negated: true, values: [negated ? query : opposite(query)] };
+}
+
+const comparesField =
+  /^(-?)((?:[a-z][a-z0-9]*)(?:\.|\[)?(?:"(?:[^"\\]|\\.)*"|[^"\s()<>=~:])*)([<>]=?|~)(.+)$/su;
+
+/** The comparison that a filter on words is, if it is one and nothing else. */
+export function comparisonOf(filter: Filter): Compared | undefined {
+  const [query = ""] = filter.values;
+  if (filter.field !== "q" || filter.values.length !== 1 || !filter.negated) return undefined;
+  const [, minus, field = "", sign, written = ""] = comparesField.exec(query) ?? [];
+  const comparison = comparisons.find((one) => one === sign);
+  if (!comparison || field === "severity") return undefined;
+  const one = comparison === "~" ? /^"(?:[^"\\]|\\[\s\S])*"$/.test(written) : /^-?[\d.eE+-]+$/.test(written);
+  return one ? { field, comparison, written, negated: minus === "" } : undefined;
+}
+
 /** A filter in the query language. */
 export function asQuery({ field, negated, values, exact }: Filter): string {
   const not = negated ? "-" : "";

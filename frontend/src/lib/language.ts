@@ -94,6 +94,11 @@ function ambiguous(text: string): boolean {
 /** No condition needs more of a long value than its beginning. */
 const longest = 1000;
 
+/** Whether a text is a number as the language and JSON write it. */
+export function isNumber(text: string): boolean {
+  return jsonNumber.test(text);
+}
+
 /** The beginning of a text of at most so many bytes, never half a character. */
 function beginning(text: string, bytes: number): string {
   let size = 0;

@@ -93,7 +93,34 @@ function range(text: string, here: Here): ReadPhrase | undefined {
   if (!start) return { error: `“${first}” is no time that can be read.` };
   const end = point(second, here, dayOf(start));
   if (!end) return { error: `“${second}” is no time that can be read.` };
+  if (overMidnight(start, end, second, here)) return night(start, end, here);
   return { from: beginning(start, here), until: ending(end, here), skipped: skipped([start, end], here) };
+}
+
+type ClockPoint = Extract<Point, { readonly is: "clock" }>;
+
+/** Two times of day of which the later one, without a day of its own, is of the day after: `22:00 to 06:00`. */
+function overMidnight(start: Point, end: Point, second: string, here: Here): boolean {
+  const alone = point(second, here);
+  if (start.is !== "clock" || end.is !== "clock" || alone?.is !== "clock" || alone.day) return false;
+  return Date.parse(beginning(end, here)) < Date.parse(beginning(start, here));
+}
+
+/** Of nights without a day it is the one that has begun last. */
+function night(start: Point, end: Point, here: Here): Window {
+  const from = start as ClockPoint;
+  const today = from.day ?? here.today;
+  const ahead = from.day === undefined && Date.parse(beginning(from, here)) > here.now;
+  const day = ahead ? addDays(today, -1) : today;
+  const points = [
+    { ...from, day },
+    { ...(end as ClockPoint), day: addDays(day, 1) },
+  ] as const;
+  return {
+    from: beginning(points[0], here),
+    until: ending(points[1], here),
+    skipped: skipped(points, here),
+  };
 }
 
 function single(text: string, here: Here): Window | undefined {

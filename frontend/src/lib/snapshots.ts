@@ -29,11 +29,34 @@ export function keepSnapshot(client: QueryClient, bounds: Bounds, taken: Taken):
 }
 
 export function keptSnapshot(client: QueryClient, bounds: Bounds): Taken | undefined {
-  const taken = client.getQueryData<Taken>(keyOf(bounds));
+  return young(client.getQueryData<Taken>(keyOf(bounds)));
+}
+
+function young(taken: Taken | undefined): Taken | undefined {
   return taken && Date.now() - Date.parse(taken.takenAt) < kept ? taken : undefined;
+}
+
+const partKind = "snapshot-part";
+
+/**
+ * The search within these bounds is of a part of the snapshot, until one is asked for anew: what was counted
+ * of it is what is found. Bounds that reach out of it are not.
+ */
+export function keepPart(client: QueryClient, bounds: Bounds, { snapshot, takenAt }: Taken): void {
+  const [from, until] = [Date.parse(bounds.from ?? ""), Date.parse(bounds.until ?? "")];
+  const end = snapshot.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(snapshot.until);
+  if (!(from >= Date.parse(snapshot.from) && until <= end)) return;
+  client.setQueryDefaults([partKind], { gcTime: kept });
+  client.setQueryData<Taken>([partKind, ...keyOf(bounds).slice(1)], { snapshot, takenAt });
+}
+
+/** The snapshot of which one of these bounds is a part. */
+export function wholeSnapshot(client: QueryClient, bounds: Bounds): Taken | undefined {
+  return young(client.getQueryData<Taken>([partKind, ...keyOf(bounds).slice(1)]));
 }
 
 /** From now on searches see what is stored now. */
 export function forgetSnapshots(client: QueryClient): void {
   client.removeQueries({ queryKey: [kind] });
+  client.removeQueries({ queryKey: [partKind] });
 }

@@ -100,6 +100,13 @@ export function Explorer({
     },
     [go, search, run.renew],
   );
+  const zoom = useCallback(
+    (bounds: Pick<Search, "from" | "until">) => {
+      show(bounds);
+      run.narrow({ ...search, ...bounds });
+    },
+    [show, run.narrow, search],
+  );
   const setFilters = useCallback((filters: readonly Filter[]) => show({ filters }), [show]);
   const onAction = useCallback<OnValueAction>(
     (field, value, action) => show({ filters: applyAction(search.filters, field, value, action) }),
@@ -362,7 +369,7 @@ export function Explorer({
                 run={run}
                 box={histogram}
                 busy={search.open !== undefined}
-                onZoom={show}
+                onZoom={zoom}
               />
             )}
             <EventList

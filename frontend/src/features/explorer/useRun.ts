@@ -18,7 +18,7 @@ import {
 } from "#/api/oriel.gen.ts";
 import { mayHelp } from "#/lib/http.ts";
 import { type Field, listParams, type Search, windowParams } from "#/lib/search.ts";
-import { forgetSnapshots, keptSnapshot, type Taken } from "#/lib/snapshots.ts";
+import { forgetSnapshots, keepPart, keptSnapshot, type Taken, wholeSnapshot } from "#/lib/snapshots.ts";
 
 export type { Taken };
 
@@ -91,6 +91,8 @@ export interface Run {
    * back to it.
    */
   readonly renew: (next: Search) => void;
+  /** The search that is asked for next is within this one's window, and of what this one saw. */
+  readonly narrow: (next: Search) => void;
   /** Gives the search up. The rows of the last one stay. */
   readonly cancel: () => void;
 }
@@ -130,8 +132,10 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
     initialPageParam: undefined as { snapshot: Snapshot; takenAt: string; token: string } | undefined,
     queryFn: async ({ pageParam, signal }): Promise<Page> => {
       const same = pageParam ?? keptSnapshot(client, bounds);
-      const snapshot = same?.snapshot ?? (await createSnapshot(bounds, { signal }));
-      const takenAt = same?.takenAt ?? new Date().toISOString();
+      const whole = same ? undefined : wholeSnapshot(client, bounds);
+      const within = whole && { within: whole.snapshot.snapshot };
+      const snapshot = same?.snapshot ?? (await createSnapshot({ ...bounds, ...within }, { signal }));
+      const takenAt = (same ?? whole)?.takenAt ?? new Date().toISOString();
       if (!pageParam) client.setQueryData<Taken>(takenKey, { snapshot, takenAt });
       const token = pageParam && { pageToken: pageParam.token };
       const request = { ...filter, snapshot: snapshot.snapshot, pageSize, ...token };
@@ -175,6 +179,13 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
     [client, run, id],
   );
 
+  const narrow = useCallback(
+    (next: Search) => {
+      if (taken) keepPart(client, windowParams(next), taken);
+    },
+    [client, taken],
+  );
+
   // biome-ignore lint/correctness/useExhaustiveDependencies: the id stands for the key
   const cancel = useCallback(() => void client.cancelQueries({ queryKey, exact: true }), [client, id]);
 
@@ -201,6 +212,7 @@ export function useRun(search: Search, columns: readonly Field[] = []): Run {
     more,
     again,
     renew,
+    narrow,
     cancel,
   };
 }

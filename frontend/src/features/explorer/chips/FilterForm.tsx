@@ -1,35 +1,60 @@
 import { useId, useState } from "react";
 import {
   type ChipField,
+  type Comparison,
+  comparing,
+  comparisonOf,
   type Field,
   type Filter,
   fields,
   filterOn,
   isField,
+  isNumber,
+  isPathField,
   isWrittenField,
   presenceOf,
+  readValue,
 } from "#/lib/search.ts";
 import { isSeverity, severities } from "#/lib/severity.ts";
-import { Button, Segments } from "#/ui/controls.tsx";
+import { Button } from "#/ui/controls.tsx";
 import { Severity } from "#/ui/severity.tsx";
+import { SeenValues } from "./SeenValues.tsx";
 import { useFieldNames } from "./useFieldNames.ts";
 
 const input = "w-full rounded-2 border border-line-3 bg-surface px-2 text-[16px]/5 wide:text-[12px]/4";
 
-type Sense = "is" | "not" | "least" | "below" | "absent" | "there";
+type Sense = "is" | "not" | "least" | "below" | "absent" | "there" | "part" | "noPart" | NumberSense;
+/** Comparisons of numbers. */
+type NumberSense = "ge" | "gt" | "le" | "lt";
 
-const senses: Readonly<Record<Sense, { readonly label: string; readonly title?: string }>> = {
-  is: { label: "is" },
-  not: { label: "is not" },
-  least: { label: "at least", title: "This severity and all that are worse" },
-  below: { label: "is below", title: "Less severe than this, or without a severity" },
-  absent: { label: "absent", title: "Events that do not have the field" },
-  there: { label: "there", title: "Events that have the field, whatever its value" },
+const senses: Readonly<Record<Sense, string>> = {
+  is: "is",
+  not: "is not",
+  part: "contains",
+  noPart: "does not contain",
+  ge: "≥ at least",
+  gt: "> more than",
+  le: "≤ at most",
+  lt: "< less than",
+  there: "is there",
+  absent: "is absent",
+  least: "at least",
+  below: "is below",
+};
+
+const signs: Readonly<Partial<Record<Sense, Comparison>>> = {
+  part: "~",
+  noPart: "~",
+  ge: ">=",
+  gt: ">",
+  le: "<=",
+  lt: "<",
 };
 
 function sensesOf(field: ChipField): readonly Sense[] {
-  if (field === "severity") return ["least", "below", "is", "not", "absent", "there"];
-  return ["is", "not", "absent", "there"];
+  if (field === "severity") return ["least", "below", "is", "not", "there", "absent"];
+  const numbers: readonly Sense[] = isPathField(field) ? ["ge", "gt", "le", "lt"] : [];
+  return ["is", "not", "part", "noPart", ...numbers, "there", "absent"];
 }
 
 interface Draft {
@@ -41,15 +66,37 @@ interface Draft {
   readonly levels: readonly string[];
 }
 
+/** Of a filter that the form can say as a comparison. */
+function comparedDraft(filter: Filter): Pick<Draft, "field" | "sense" | "text"> | undefined {
+  const compared = comparisonOf(filter);
+  if (!compared) return undefined;
+  const { field, written, comparison, negated } = compared;
+  if (comparison === "~") {
+    return { field, sense: negated ? "noPart" : "part", text: readValue(written).text };
+  }
+  const sense = (Object.keys(signs) as Sense[]).find((one) => signs[one] === comparison);
+  // A negated comparison of numbers holds of what is absent, too: that stays a query.
+  return sense && !negated ? { field, sense, text: written } : undefined;
+}
+
 function draftOf(filter: Filter): Draft {
   const presence = presenceOf(filter);
   const { field, negated, values, exact } = filter;
   const levels = field === "severity" ? values : [];
   const level = values.find(isSeverity) ?? "error";
   const draft = { text: "", level, levels };
+  const compared = comparedDraft(filter);
+  if (compared) return { ...draft, ...compared };
   if (presence) return { ...draft, field: presence.field, sense: presence.absent ? "absent" : "there" };
   if (field === "severity" && !exact) return { ...draft, field, sense: negated ? "below" : "least" };
   return { ...draft, field, sense: negated ? "not" : "is", text: values.join("\n") };
+}
+
+function comparingText(field: ChipField, sign: Comparison, text: string, negated: boolean): Filter | string {
+  const value = text.trim();
+  if (value === "") return "Write a value first.";
+  if (sign === "~") return comparing(field, sign, text, negated);
+  return isNumber(value) ? comparing(field, sign, value, negated) : `“${value}” is not a number.`;
 }
 
 /** What the form says, or why it says nothing yet. */
@@ -71,6 +118,11 @@ function filterOf(draft: Draft, initial: Filter, facets: readonly Field[]): Filt
   if (field === "severity") {
     if (levels.length === 0) return "Choose a severity first.";
     return { field, negated: sense === "not", exact: true, values: levels, ...state };
+  }
+  const sign = signs[sense];
+  if (sign) {
+    const said = comparingText(field, sign, text, sense === "noPart");
+    return typeof said === "string" ? said : { ...said, ...state };
   }
   const lines = [...new Set(text.split("\n").filter((line) => line !== ""))];
   const values = field === "q" ? [text.trim()] : lines;
@@ -95,6 +147,8 @@ export function FilterForm({
   const { field, sense } = draft;
   const filter = filterOf(draft, initial, facets);
   const asksText = field !== "severity" && (sense === "is" || sense === "not");
+  const asksOne = signs[sense] !== undefined;
+  const onField = isField(field, [...fields, ...facets]) ? field : undefined;
   return (
     <form
       className="grid gap-2"
@@ -106,14 +160,20 @@ export function FilterForm({
       {field !== "q" && (
         <>
           <FieldInput field={field} facets={facets} onField={(next) => change(moved(draft, next))} />
-          <span>
-            <Segments
-              label="Sense"
+          <label className="grid grid-cols-[48px_minmax(0,1fr)] items-center gap-2 text-ink-2">
+            Asks
+            <select
               value={sense}
-              options={sensesOf(field).map((value) => ({ value, ...senses[value] }))}
-              onChange={(next) => change({ sense: next })}
-            />
-          </span>
+              className={`${input} h-11 text-ink wide:h-7`}
+              onChange={(event) => change({ sense: event.currentTarget.value as Sense })}
+            >
+              {sensesOf(field).map((value) => (
+                <option key={value} value={value}>
+                  {senses[value]}
+                </option>
+              ))}
+            </select>
+          </label>
         </>
       )}
       {(sense === "least" || sense === "below") && (
@@ -132,6 +192,10 @@ export function FilterForm({
         <Levels levels={draft.levels} onLevels={(levels) => change({ levels })} />
       )}
       {asksText && <Values field={field} text={draft.text} onText={(text) => change({ text })} />}
+      {asksOne && <OneValue sense={sense} text={draft.text} onText={(text) => change({ text })} />}
+      {asksText && onField && (
+        <SeenValues field={onField} text={draft.text} onText={(text) => change({ text })} />
+      )}
       <div className="flex justify-end gap-2">
         <Button type="submit" look="primary" unavailable={typeof filter === "string" ? filter : undefined}>
           {submit}
@@ -228,6 +292,30 @@ function Values({ field, text, onText }: { field: ChipField; text: string; onTex
         }}
       />
       <span className="mt-1 block text-ink-3">{hintOf(field)}</span>
+    </label>
+  );
+}
+
+/** Of what is compared with one number, or one part. */
+function OneValue({ sense, text, onText }: { sense: Sense; text: string; onText: (text: string) => void }) {
+  const part = signs[sense] === "~";
+  return (
+    <label>
+      <input
+        value={text}
+        aria-label={part ? "Part of the value" : "Number"}
+        inputMode={part ? "text" : "decimal"}
+        autoComplete="off"
+        autoCapitalize="off"
+        spellCheck={false}
+        className={`${input} h-11 font-mono wide:h-7`}
+        onChange={(event) => onText(event.currentTarget.value)}
+      />
+      <span className="mt-1 block text-ink-3">
+        {part
+          ? "Any case, accents or none; spaces and marks count."
+          : "Of numbers, never of text that looks like one."}
+      </span>
     </label>
   );
 }

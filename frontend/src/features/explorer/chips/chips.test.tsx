@@ -11,7 +11,9 @@ import { nameOf } from "./words.ts";
 
 beforeEach(() => {
   completeDocument();
-  vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ from: 0, until: 0, suggestions: [] })));
+  vi.stubGlobal("fetch", () =>
+    Promise.resolve(Response.json({ from: 0, until: 0, suggestions: [], fields: [] })),
+  );
 });
 
 afterEach(() => {
@@ -47,6 +49,11 @@ describe("the words of a chip", () => {
     ["subject is there", on("q", ["-subject:*"], { negated: true })],
     ["query is not noise", on("q", ["noise"], { negated: true })],
     ["query is a b", on("q", ["-(a b)"], { negated: true })],
+    ["data.n ≥ 5", on("q", ["-data.n>=5"], { negated: true })],
+    ["data.n not < 5", on("q", ["data.n<5"], { negated: true })],
+    ['subject contains a "b"', on("q", ['-subject~"a \\"b\\""'], { negated: true })],
+    ['data."a b" does not contain x', on("q", ['data."a b"~"x"'], { negated: true })],
+    ["query is not data.n<5 OR a", on("q", ["data.n<5 OR a"], { negated: true })],
     ["room is K, disabled, pinned", on("room", ["K"], { disabled: true, pinned: true })],
   ])("%s", (name, filter) => expect(nameOf(filter)).toBe(name));
 });
@@ -100,9 +107,33 @@ test("another value keeps a chip disabled and pinned", async () => {
 test("a chip is turned into one on the absence of its field", async () => {
   const { onChange, chip } = show(on("subject", ["a"]));
   fireEvent.click(chip);
-  fireEvent.click(await screen.findByRole("button", { name: "absent", hidden: true }));
+  fireEvent.change(await screen.findByLabelText("Asks"), { target: { value: "absent" } });
   fireEvent.click(screen.getByRole("button", { name: "Change", hidden: true }));
   expect(onChange).toHaveBeenCalledWith(on("q", ["subject:*"], { negated: true }));
+});
+
+test.each([
+  ["data.n", "ge", "Number", "1e3", "-data.n>=1e3"],
+  ["data.n", "lt", "Number", " -5 ", "-data.n<-5"],
+  ["ext.retry", "gt", "Number", "2", "-ext.retry>2"],
+  ["subject", "part", "Part of the value", 'a "b', '-subject~"a \\"b"'],
+  ["subject", "noPart", "Part of the value", "b", 'subject~"b"'],
+])("a filter on %s compares by “%s”", async (field, sense, label, text, query) => {
+  const { onChange, chip } = show(on("type", ["a"]));
+  fireEvent.click(chip);
+  fireEvent.change(await screen.findByLabelText("Field"), { target: { value: field } });
+  fireEvent.change(screen.getByLabelText("Asks"), { target: { value: sense } });
+  fireEvent.change(screen.getByLabelText(label), { target: { value: text } });
+  fireEvent.click(screen.getByRole("button", { name: "Change", hidden: true }));
+  expect(onChange).toHaveBeenCalledExactlyOnceWith(on("q", [query], { negated: true }));
+});
+
+test("text is no number to compare with", async () => {
+  const { onChange, chip } = show(on("q", ["-data.n>=5"], { negated: true }));
+  fireEvent.click(chip);
+  fireEvent.change(await screen.findByLabelText("Number"), { target: { value: "five" } });
+  fireEvent.click(screen.getByRole("button", { name: "Change", hidden: true }));
+  expect(onChange).not.toHaveBeenCalled();
 });
 
 test("a field that there is not is refused with a reason", async () => {

@@ -1,4 +1,12 @@
-import { type ChipField, type Filter, opposite, presenceOf } from "#/lib/search.ts";
+import {
+  type ChipField,
+  type Comparison,
+  comparisonOf,
+  type Filter,
+  opposite,
+  presenceOf,
+  readValue,
+} from "#/lib/search.ts";
 
 /** A filter in the words of its chip; what it says as an error stands out in red is `strong`. */
 export interface ChipWords {
@@ -17,6 +25,14 @@ export function operatorOf({ field, negated, exact }: Pick<Filter, "field" | "ne
   return negated ? "is not" : "is";
 }
 
+const signs: Readonly<Record<Comparison, readonly [string, string]>> = {
+  "~": ["contains", "does not contain"],
+  ">=": ["≥", "not ≥"],
+  ">": [">", "not >"],
+  "<=": ["≤", "not ≤"],
+  "<": ["<", "not <"],
+};
+
 export function wordsOf(filter: Filter): ChipWords {
   const { field, negated, values } = filter;
   const joint = field === "tag" && !negated ? "and" : "or";
@@ -24,6 +40,17 @@ export function wordsOf(filter: Filter): ChipWords {
   if (presence) {
     const operator = presence.absent ? "is absent" : "is there";
     return { field: presence.field, operator, values: [], joint, strong: false };
+  }
+  const compared = comparisonOf(filter);
+  if (compared) {
+    const { comparison, written } = compared;
+    return {
+      field: compared.field,
+      operator: signs[comparison][compared.negated ? 1 : 0],
+      values: [comparison === "~" ? readValue(written).text : written],
+      joint,
+      strong: compared.negated,
+    };
   }
   const [query = ""] = values;
   const back = opposite(query);
