@@ -114,7 +114,7 @@ export function FacetSidebar(props: FacetSidebarProps) {
   return (
     <aside
       aria-label="Fields"
-      className="h-full overflow-x-hidden overflow-y-auto overscroll-contain border-r border-line bg-surface [scrollbar-width:thin]"
+      className="h-full scroll-pt-10 overflow-x-hidden overflow-y-auto overscroll-contain border-r border-line bg-surface [scrollbar-width:thin]"
     >
       {body}
     </aside>
@@ -154,7 +154,7 @@ function Sheet({
       aria-modal="true"
       aria-label="Filters"
       tabIndex={-1}
-      className="fixed inset-0 z-20 flex flex-col overflow-y-auto overscroll-contain bg-surface outline-none fade-in"
+      className="fixed inset-0 z-20 flex scroll-pt-14 flex-col overflow-y-auto overscroll-contain bg-surface outline-none fade-in"
       onKeyDown={(event) => {
         if (event.key !== "Escape" || event.defaultPrevented) return;
         // It closes what floats over the sheet, and not the sheet.

@@ -100,7 +100,7 @@ export function FacetValues({
             aria-keyshortcuts="+ - o c"
             data-row={index}
             tabIndex={index === at ? 0 : -1}
-            className="relative grid h-full min-w-0 flex-1 cursor-default grid-cols-[14px_minmax(0,1fr)_auto] items-center gap-2 pl-3 text-left -outline-offset-2"
+            className="relative grid h-full min-w-0 flex-1 cursor-default grid-cols-[14px_minmax(0,1fr)_auto] items-center gap-2 pl-3 text-left -outline-offset-2 wide:group-hover/value:pr-12 wide:group-has-[[aria-expanded=true]]/value:pr-12"
             onFocus={() => setCurrent(index)}
             onClick={() => onToggle(row.value)}
           >
@@ -116,11 +116,8 @@ export function FacetValues({
             </span>
             <span className="text-right t-11 text-ink-2">{row.told}</span>
           </button>
-          {/* Before the count, which stays in sight. */}
-          <span
-            className="flex items-center t-11 wide:invisible wide:absolute wide:inset-y-0 wide:bg-linear-to-l wide:from-hover wide:from-80% wide:pl-3 wide:group-hover/value:visible wide:has-[[aria-expanded=true]]:visible"
-            style={{ right: `calc(${row.told.length} * 0.62em + 18px)` }}
-          >
+          {/* Behind the count, which makes room: neither is covered. */}
+          <span className="flex items-center t-11 wide:invisible wide:absolute wide:inset-y-0 wide:right-3 wide:group-hover/value:visible wide:has-[[aria-expanded=true]]:visible">
             <ValueActions
               field={field}
               value={row.value}
