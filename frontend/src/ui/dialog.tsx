@@ -44,8 +44,10 @@ export function Dialog({
     <dialog
       ref={dialog}
       onClose={close}
+      // At once: keys that follow Escape are the page's, and must not lose the focus again.
       onCancel={(event) => {
-        if (held) event.preventDefault();
+        event.preventDefault();
+        if (!held) close();
       }}
       role={alert ? "alertdialog" : undefined}
       aria-labelledby={title}
