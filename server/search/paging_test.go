@@ -239,7 +239,12 @@ func TestAPartOfASnapshotHasItsEventsAlone(t *testing.T) {
 	if same, err := m.svc.Snapshot(t.Context(), values("within", part.Token)); err != nil || !same.From.Equal(from) || !same.Until.Equal(until) {
 		t.Errorf("bounds that are left out are the whole's: %+v, %v", same, err)
 	}
+	half := from.Add(until.Sub(from) / 2)
+	if one, err := m.svc.Snapshot(t.Context(), values("until", half.Format(time.RFC3339), "within", part.Token)); err != nil || !one.From.Equal(from) || !one.Until.Equal(half) {
+		t.Errorf("a part that begins with the whole: %+v, %v", one, err)
+	}
 	for name, params := range map[string][]string{
+		"behind it":       {"from", until.Add(time.Hour).Format(time.RFC3339), "within", part.Token},
 		"before it":       {"from", "-4d", "within", part.Token},
 		"after it":        {"until", "-1h", "within", part.Token},
 		"empty":           {"from", "-2d", "until", "-2d", "within", part.Token},

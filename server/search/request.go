@@ -113,8 +113,11 @@ func (s *Service) within(d *decoder, f *query.Filter) *view {
 }
 
 // ordered reports that a range is empty, unless a bound of it could not be read.
-func (s *Service) ordered(d *decoder) {
-	f, now := d.bounds(), s.now()
+func (s *Service) ordered(d *decoder) { s.orderedIn(d, d.bounds()) }
+
+// orderedIn is ordered of bounds of which some are not the request's own.
+func (s *Service) orderedIn(d *decoder, f query.Filter) {
+	now := s.now()
 	blamed := func(names ...string) bool {
 		return slices.ContainsFunc(d.Violations, func(v fault.Violation) bool { return slices.Contains(names, v.Metadata["attribute"]) })
 	}

@@ -124,7 +124,7 @@ func (s *Service) Snapshot(ctx context.Context, params url.Values) (*Snapshot, e
 		ArrivedFrom: d.Bound("arrivedFrom"), ArrivedUntil: d.Bound("arrivedUntil"),
 	}
 	whole := s.within(d, &f)
-	s.ordered(d)
+	s.orderedIn(d, f)
 	if err := d.err(); err != nil {
 		return nil, err
 	}
