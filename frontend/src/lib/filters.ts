@@ -248,8 +248,7 @@ function without(values: readonly string[], value: string): readonly string[] {
 
 /** Whether a minus before it would be before all of it. */
 function isOne(query: string): boolean {
-  if (!/[\s"()]/.test(query)) return true;
-  if (/^[^\s"()]*"(?:[^"\\]|\\[\s\S])*"\*?$/.test(query)) return true;
+  if (/^(?:[^\s"()]|"(?:[^"\\]|\\[\s\S])*")+$/.test(query)) return true;
   return query.startsWith("(") && groupEnd(query) === query.length - 1;
 }
 

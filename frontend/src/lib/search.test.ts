@@ -318,6 +318,9 @@ describe("turning a filter round", () => {
     ["(a) OR (b)", "-((a) OR (b))"],
     ['subject:"a b"', '-subject:"a b"'],
     ["subject:*", "-subject:*"],
+    ['data."a (b)".c>=5', '-data."a (b)".c>=5'],
+    ['data."a b":"c d"', '-data."a b":"c d"'],
+    ['data."a b" OR c', '-(data."a b" OR c)'],
   ])("%s", (query, turned) => {
     expect(opposite(query)).toBe(turned);
     expect(opposite(turned)).toBe(query);

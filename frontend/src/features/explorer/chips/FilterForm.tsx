@@ -18,6 +18,7 @@ import {
 import { isSeverity, severities } from "#/lib/severity.ts";
 import { Button } from "#/ui/controls.tsx";
 import { Severity } from "#/ui/severity.tsx";
+import { linesOf } from "./lines.ts";
 import { SeenValues } from "./SeenValues.tsx";
 import { useFieldNames } from "./useFieldNames.ts";
 
@@ -99,6 +100,12 @@ function comparingText(field: ChipField, sign: Comparison, text: string, negated
   return isNumber(value) ? comparing(field, sign, value, negated) : `“${value}” is not a number.`;
 }
 
+/** A value a line. What came with line breaks in it stays as it was until it is written over. */
+function valuesOf(field: Field, text: string, initial: Filter): readonly string[] {
+  if (field === initial.field && text === initial.values.join("\n")) return initial.values;
+  return [...new Set(linesOf(field, text).filter((line) => line !== ""))];
+}
+
 /** What the form says, or why it says nothing yet. */
 function filterOf(draft: Draft, initial: Filter, facets: readonly Field[]): Filter | string {
   const { field, sense, text, level, levels } = draft;
@@ -124,8 +131,7 @@ function filterOf(draft: Draft, initial: Filter, facets: readonly Field[]): Filt
     const said = comparingText(field, sign, text, sense === "noPart");
     return typeof said === "string" ? said : { ...said, ...state };
   }
-  const lines = [...new Set(text.split("\n").filter((line) => line !== ""))];
-  const values = field === "q" ? [text.trim()] : lines;
+  const values = field === "q" ? [text.trim()] : valuesOf(field, text, initial);
   if (values.length === 0 || values[0] === "") return "Write a value first.";
   return { field, negated: sense === "not", values, ...state };
 }

@@ -3,6 +3,7 @@ import { listFields } from "#/api/oriel.gen.ts";
 import { type Field, isWrittenField, typed, writtenValue } from "#/lib/search.ts";
 import { Visible } from "#/ui/visible.tsx";
 import { statisticValue } from "../facets/picks.ts";
+import { linesOf } from "./lines.ts";
 
 const shown = 6;
 
@@ -24,12 +25,14 @@ export function SeenValues({
   });
   const lines = text.split("\n");
   const last = lines.at(-1) ?? "";
-  const taken = new Set(lines);
+  const taken = new Set(linesOf(field, text));
+  const fits = (value: string) => linesOf(field, value).length === 1;
   const statistics = data?.fields[0];
   const values = (statistics?.top ?? [])
     .map(({ value }) => statisticValue(value, field, statistics?.kinds ?? []))
     .map((value) => (isWrittenField(field) ? writtenValue(field, value) : typed(value).text))
-    .filter((value) => value !== "" && !taken.has(value) && value.toLowerCase().includes(last.toLowerCase()))
+    .filter((value) => value !== "" && fits(value) && !taken.has(value))
+    .filter((value) => value.toLowerCase().includes(last.toLowerCase()))
     .slice(0, shown);
   if (values.length === 0) return null;
   const take = (value: string) => onText([...lines.slice(0, -1), value, ""].join("\n"));

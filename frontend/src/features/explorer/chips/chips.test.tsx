@@ -53,6 +53,7 @@ describe("the words of a chip", () => {
     ["data.n not < 5", on("q", ["data.n<5"], { negated: true })],
     ['subject contains a "b"', on("q", ['-subject~"a \\"b\\""'], { negated: true })],
     ['data."a b" does not contain x', on("q", ['data."a b"~"x"'], { negated: true })],
+    ['data."a b"[*].c ≥ 5', on("q", ['-data."a b"[*].c>=5'], { negated: true })],
     ["query is not data.n<5 OR a", on("q", ["data.n<5 OR a"], { negated: true })],
     ["room is K, disabled, pinned", on("room", ["K"], { disabled: true, pinned: true })],
   ])("%s", (name, filter) => expect(nameOf(filter)).toBe(name));
@@ -104,6 +105,22 @@ test("another value keeps a chip disabled and pinned", async () => {
   );
 });
 
+test.each<[string, string, string, readonly string[]]>([
+  ["data.x", '"two\nlines"', '"two\nlines"\nb', ['"two\nlines"', "b"]],
+  ["data.x", '"a"', '"a b\n5"\n"c\n', ['"a b\n5"', '"c']],
+  ["room", "two\nlines", "two\nlines", ["two\nlines"]],
+  ["room", "a", 'a\n"b', ["a", '"b']],
+])(
+  "of %s the value %j, written over as %j, is a value for each line that begins one",
+  async (field, value, text, values) => {
+    const { onChange, chip } = show(on(field, [value]));
+    fireEvent.click(chip);
+    fireEvent.change(await screen.findByLabelText("Values, one on each line"), { target: { value: text } });
+    fireEvent.click(screen.getByRole("button", { name: "Change", hidden: true }));
+    expect(onChange).toHaveBeenCalledExactlyOnceWith(on(field, [...values]));
+  },
+);
+
 test("a chip is turned into one on the absence of its field", async () => {
   const { onChange, chip } = show(on("subject", ["a"]));
   fireEvent.click(chip);
@@ -118,6 +135,8 @@ test.each([
   ["ext.retry", "gt", "Number", "2", "-ext.retry>2"],
   ["subject", "part", "Part of the value", 'a "b', '-subject~"a \\"b"'],
   ["subject", "noPart", "Part of the value", "b", 'subject~"b"'],
+  ['data."a (b)".c', "ge", "Number", "5", '-data."a (b)".c>=5'],
+  ['data."a b".c', "part", "Part of the value", "x y", '-data."a b".c~"x y"'],
 ])("a filter on %s compares by “%s”", async (field, sense, label, text, query) => {
   const { onChange, chip } = show(on("type", ["a"]));
   fireEvent.click(chip);
