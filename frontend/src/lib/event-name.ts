@@ -33,6 +33,16 @@ export function parseEventName(name: string): { source: string; id: string } | u
   }
 }
 
+/**
+ * A name from an address, where escapes may be missing, as it stands in a path: never with a slash or dots that
+ * would lead to another one. What is no name stays none.
+ */
+export function nameInPath(name: string): string {
+  const parsed = parseEventName(name);
+  if (parsed) return eventName(parsed.source, parsed.id);
+  return escaped(name).replace(/^\.{1,2}$/, "$&:");
+}
+
 /** The page of an event, for the browser. The name is already escaped for a path. */
 export function eventPath(name: string): string {
   return underBase(`/events/${name}`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { eventName, eventPath, parseEventName, shortName } from "./event-name.ts";
+import { eventName, eventPath, nameInPath, parseEventName, shortName } from "./event-name.ts";
 import { highlight, queryWords } from "./highlight.ts";
 import {
   applyAction,
@@ -347,6 +347,16 @@ describe("names of events", () => {
     expect(parseEventName("nocolon")).toBeUndefined();
     expect(parseEventName("%zz:1")).toBeUndefined();
   });
+  test.each([
+    ["%2Fhome:1", "%2Fhome:1"],
+    ["/home:1", "%2Fhome:1"],
+    ["../../saved:..", "..%2F..%2Fsaved:.."],
+    ["urn:a:1?time=x#y", "urn:a%3A1%3Ftime%3Dx%23y"],
+    ["e", "e"],
+    ["..", "..:"],
+    ["../x", "..%2Fx"],
+    ["%zz:1", "%25zz%3A1"],
+  ])("in an address, such as %s, lead nowhere else", (name, path) => expect(nameInPath(name)).toBe(path));
   test("become paths as they are", () => {
     expect(eventPath(shortName("events/%2Fhome:1"))).toBe("/events/%2Fhome:1");
   });

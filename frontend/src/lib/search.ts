@@ -2,7 +2,9 @@
  * What an explorer page shows, as its URL says it. The filter parameters are the API's own
  * (`type`, `type!`, …), so a page's URL and the request behind it read alike.
  */
+
 import type { CreateSnapshotParams, ListEventsParams } from "#/api/oriel.gen.ts";
+import { nameInPath } from "./event-name.ts";
 import {
   asExcludedQuery,
   asQuery,
@@ -215,7 +217,7 @@ export function readSearch(params: Params, facets: readonly Field[] = usualFacet
     until: one("until"),
     arrivedFrom: one("arrivedFrom"),
     arrivedUntil: one("arrivedUntil"),
-    open: name ? { name, time: one("time") } : undefined,
+    open: name ? { name: nameInPath(name), time: one("time") } : undefined,
     version: one("v"),
     view: readView(params),
     around: readSurrounding(params),
