@@ -109,6 +109,7 @@ func TestWords(t *testing.T) {
 		"a decimal number":                              {`{"n":3.140}`, "3.14", true},
 		"a negative number":                             {`{"n":-5}`, "-5", true},
 		"a negative number is not its magnitude":        {`{"n":-5}`, "5", false},
+		"a minus before a word is no part of it":        {`{"n":5}`, "-5", true},
 		"text that looks like a number, as spelled":     {`{"n":"release 1.10"}`, "1.10", true},
 		"text that looks like a number, not by value":   {`{"n":"release 1.1"}`, "1.10", false},
 		"a number finds its text":                       {`{"n":"1"}`, "1", true},
