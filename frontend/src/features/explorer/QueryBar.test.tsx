@@ -285,3 +285,18 @@ test("a query that was typed and not run is there again, once, after a sign-in",
   cleanup();
   expect(show("declined", undefined, person).input.value).toBe("declined");
 });
+
+test("a comparison that is typed behind a field that was taken stands in the place of its colon", async () => {
+  answer = { from: 0, until: 7, suggestions: [{ kind: "path", text: "data.total", insert: "data.total:" }] };
+  const { input } = show("");
+  type(input, "data.to");
+  await screen.findByRole("option");
+  press(input, "Tab");
+  expect(input.value).toBe("data.total:");
+  type(input, "data.total:>");
+  expect(input.value).toBe("data.total>");
+  // A colon of one's own stays, and is told about as it is run.
+  type(input, "data.total:");
+  type(input, "data.total:>");
+  expect(input.value).toBe("data.total:>");
+});

@@ -34,7 +34,12 @@ const draftKey = "query";
 interface Typed {
   readonly text: string;
   readonly caret: number;
+  /** The colon before the caret came with a field that was taken from the suggestions. */
+  readonly offered?: boolean;
 }
+
+/** What stands right behind a field instead of a colon. */
+const comparisons = ["<", ">", "=", "!", "~"];
 
 /** The query of the search. Text that was typed but not run is marked as such. */
 export function QueryBar({
@@ -72,8 +77,8 @@ export function QueryBar({
   const [opened, setOpened] = useState(false);
   const [focused, setFocused] = useState(false);
   const { text, caret } = typed;
-  const place = (next: string, at: number) => {
-    setTyped({ text: next, caret: at });
+  const place = (next: string, at: number, offered = false) => {
+    setTyped({ text: next, caret: at, offered });
     // Once React has written it.
     requestAnimationFrame(() => input.current?.setSelectionRange(at, at));
   };
@@ -153,7 +158,7 @@ export function QueryBar({
               fault={shownFault}
               facets={facets}
               history={past.queries}
-              onText={place}
+              onText={(next, at) => place(next, at, next[at - 1] === ":")}
               onRun={run}
             />
           )}
@@ -162,12 +167,15 @@ export function QueryBar({
             value={text}
             onChange={(event) => {
               const { value, selectionStart } = event.currentTarget;
-              setTyped({ text: value, caret: selectionStart ?? value.length });
               setOpened(true);
+              const [before, behind] = [text.slice(0, caret), text.slice(caret)];
+              const compares = comparisons.find((sign) => value === before + sign + behind);
+              if (typed.offered && compares) place(before.slice(0, -1) + compares + behind, caret);
+              else setTyped({ text: value, caret: selectionStart ?? value.length });
             }}
             onSelect={(event) => {
               const at = event.currentTarget.selectionStart ?? text.length;
-              setTyped((now) => (now.caret === at ? now : { ...now, caret: at }));
+              setTyped((now) => (now.caret === at ? now : { text: now.text, caret: at }));
             }}
             onFocus={() => {
               past.begin();
