@@ -51,6 +51,29 @@ test("a column of the data shows every value as it was sent, and acts on it", as
   await expect(rows(page).first().locator("[data-field='data.amount']")).toHaveText("9007199254740993");
 });
 
+test("Enter adds the field that is seen, and what was only begun is added by a click", async ({
+  page,
+  api,
+}) => {
+  const word = uniqueWord();
+  await amounts(api, word);
+  await page.goto(`/explore?q=${word}`);
+  await expect(rows(page)).toHaveCount(3);
+  await page.getByRole("button", { name: "Columns", exact: true }).click();
+  const panel = page.getByRole("dialog", { name: "Columns and rows" });
+  await panel.getByLabel("Add a column").fill("data.am");
+  await expect(panel.getByText("Enter adds data.amount.")).toBeVisible();
+  await expect(panel.getByRole("list", { name: "Fields" }).getByRole("button")).toHaveText([
+    "data.amount",
+    "data.am",
+  ]);
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/subject,data\.amount,summary/);
+  await panel.getByLabel("Add a column").fill("data.am");
+  await panel.getByRole("button", { name: "data.am", exact: true }).click();
+  await expect(page).toHaveURL(/data\.am,summary/);
+});
+
 test("a column is added from any value's menu, and taken away again", async ({ page, api }) => {
   const word = uniqueWord();
   await amounts(api, word);

@@ -205,7 +205,10 @@ function AddColumn({
     columns.add(field);
     setText("");
   };
-  const first = asTyped ? typed : (choices.find((field) => field === typed) ?? choices[0]);
+  // What is seen goes before a path that only might be there, which stays in the list.
+  const seen = choices.find((field) => field === typed) ?? choices.find((field) => field.startsWith(typed));
+  const first = seen ?? (asTyped ? typed : choices[0]);
+  const listed = new Set(typed === "" ? choices : [first ?? typed, ...(asTyped ? [typed] : []), ...choices]);
   return (
     <div className="mt-2 border-t border-line px-2 pt-2">
       <label>
@@ -239,7 +242,7 @@ function AddColumn({
         />
       )}
       <ul aria-label="Fields" className="m-0 h-40 list-none overflow-y-auto p-0">
-        {(asTyped ? [typed, ...choices] : choices).map((field) => (
+        {[...listed].map((field) => (
           <li key={field}>
             <Button
               look="ghost"
