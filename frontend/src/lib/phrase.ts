@@ -86,10 +86,10 @@ function range(text: string, here: Here): ReadPhrase | undefined {
   const [first, second, more] = between ? [between[1], between[2]] : (open ?? text).split(joints);
   if (more !== undefined) return undefined;
   if (first === undefined || second === undefined) {
-    const start = open === undefined ? undefined : point(open, here);
+    const start = open === undefined ? undefined : past(point(open, here), here);
     return start && { from: beginning(start, here), until: undefined, skipped: skipped([start], here) };
   }
-  const start = point(first, here);
+  const start = past(point(first, here), here);
   if (!start) return { error: `“${first}” is no time that can be read.` };
   const end = point(second, here, dayOf(start));
   if (!end) return { error: `“${second}” is no time that can be read.` };
@@ -106,12 +106,15 @@ function overMidnight(start: Point, end: Point, second: string, here: Here): boo
   return Date.parse(beginning(end, here)) < Date.parse(beginning(start, here));
 }
 
-/** Of nights without a day it is the one that has begun last. */
+/** Of times of day without a day it is the one that has been last. */
+function past(read: Point | undefined, here: Here): Point | undefined {
+  if (read?.is !== "clock" || read.day || Date.parse(beginning(read, here)) <= here.now) return read;
+  return { ...read, day: addDays(here.today, -1) };
+}
+
 function night(start: Point, end: Point, here: Here): Window {
   const from = start as ClockPoint;
-  const today = from.day ?? here.today;
-  const ahead = from.day === undefined && Date.parse(beginning(from, here)) > here.now;
-  const day = ahead ? addDays(today, -1) : today;
+  const day = from.day ?? here.today;
   const points = [
     { ...from, day },
     { ...(end as ClockPoint), day: addDays(day, 1) },
@@ -124,7 +127,7 @@ function night(start: Point, end: Point, here: Here): Window {
 }
 
 function single(text: string, here: Here): Window | undefined {
-  const read = point(text.replace(/^on /, ""), here);
+  const read = past(point(text.replace(/^on /, ""), here), here);
   // Nothing has happened since now.
   if (!read || (read.is === "moment" && read.value === "now")) return undefined;
   const from = beginning(read, here);
@@ -136,7 +139,8 @@ function single(text: string, here: Here): Window | undefined {
 /** `beside` is the day of the other bound, for an end that names none. */
 function point(text: string, here: Here, beside?: Day): Point | undefined {
   if (text === "now") return { is: "moment", value: "now" };
-  if (relative(text)) return { is: "moment", value: text };
+  const bound = /^now ?(-\d.*)$/.exec(text)?.[1] ?? text;
+  if (relative(bound)) return { is: "moment", value: bound };
   if (rfc3339.test(text)) {
     const value = text.toUpperCase().replace(" ", "T");
     return Number.isNaN(Date.parse(value)) ? undefined : { is: "moment", value };
