@@ -4,7 +4,9 @@ import { columnsOf, elideMiddle, pieces, spelled, titleLines } from "./visible.t
 describe("eliding in the middle", () => {
   test("leaves alone what fits", () =>
     expect(elideMiddle("shop.order.placed.v1", 20)).toBe("shop.order.placed.v1"));
-  test("keeps both ends", () => expect(elideMiddle("ord_01JDK7VZQ8W2M7PA", 14)).toBe("ord_01…8W2M7PA"));
+  test("keeps more of the end, which tells types and sources apart", () =>
+    expect(elideMiddle("com.example.shop.payment.declined.v1", 21)).toBe("com.ex…nt.declined.v1"));
+  test("keeps both ends", () => expect(elideMiddle("ord_01JDK7VZQ8W2M7PA", 14)).toBe("ord_…ZQ8W2M7PA"));
   test("counts wide characters as two columns", () => {
     const elided = elideMiddle("受注-2026-1130-受注", 12);
     expect(columnsOf(elided)).toBeLessThanOrEqual(12);
@@ -81,7 +83,7 @@ describe("the lines of a title", () => {
     ],
     ["breaks after a hyphen", "checkout-payment-declined", 20, ["checkout-payment-", "declined"]],
     ["one word is cut where the line ends", "abcdefghijkl", 10, ["abcdefghij", "kl"]],
-    ["keeps both ends", `a.${"bcdefg.".repeat(9)}v1`, 10, ["a.bcdefg.", "bcde…fg.v1"]],
+    ["keeps both ends", `a.${"bcdefg.".repeat(9)}v1`, 10, ["a.bcdefg.", "bcd…efg.v1"]],
   ])("%s", (_, text, columns, expected) => expect(titleLines(text, columns)).toEqual(expected));
 });
 

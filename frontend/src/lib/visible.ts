@@ -240,7 +240,8 @@ export function elideMiddle(text: string, columns: number): string {
   if (text.length <= columns && !needsGlyph.test(text) && columnsOf(text) <= columns) return text;
   if (columnsOf(text) <= columns) return text;
   const room = Math.max(columns - 1, 2);
-  const tail = Math.ceil(room / 2);
+  // What tells names apart is more often at their end.
+  const tail = Math.ceil((room * 2) / 3);
   let head = 0;
   for (let used = 0; head < text.length; ) {
     const cell = cellAt(text, head);
