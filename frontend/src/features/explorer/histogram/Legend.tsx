@@ -100,7 +100,7 @@ function Entry({
         <Visible text={label} />
       </span>{" "}
       {/* Room for most numbers, so that another one moves nothing. */}
-      <span className="min-w-[5ch] text-right tabular-nums">{total.toLocaleString("en")}</span>
+      <span className="min-w-[4ch] tabular-nums">{total.toLocaleString("en")}</span>
     </>
   );
   const look = "flex flex-none items-center gap-1 rounded-1 px-1 t-11 whitespace-nowrap text-ink-2";

@@ -91,6 +91,18 @@ test("named buckets are at round times of the zone's clock, and a day begins wit
   expect(ticks([], "1m", 8)).toEqual([]);
 });
 
+test("where few names have room for many days they are days", () => {
+  const at = (hours: number) =>
+    new Date(Date.parse("2026-11-24T03:00:00Z") + hours * 3_600_000).toISOString().replace(".000Z", "Z");
+  const week = Array.from({ length: 56 }, (_, index) => ({
+    from: at(3 * index),
+    until: at(3 * index + 3),
+    count: 1,
+    errors: 0,
+  }));
+  expect(ticks(week, "3h", 3).map(({ label }) => label)).toEqual(["27 Nov", "30 Nov"]);
+});
+
 const ranges = {
   "of one day the date stands once": [
     "2026-11-30T14:31:00.000000Z",

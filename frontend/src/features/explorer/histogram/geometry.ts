@@ -212,7 +212,7 @@ const spans = [
   14_400,
   21_600,
   43_200,
-  day,
+  ...[1, 2, 3, 4, 5, 7, 10, 14].map((days) => days * day),
 ];
 
 /** The buckets that are named below, at most `most` of them, at round times of the clock. */
