@@ -32,6 +32,9 @@ export function Dialog({
   useEffect(() => {
     dialog.current?.showModal();
     if (unasked) head.current?.focus();
+    // One that cannot be pressed now would have it say why, over what is below.
+    else if (document.activeElement?.ariaDisabled === "true")
+      dialog.current?.querySelector<HTMLElement>("button:not([aria-disabled])")?.focus();
   }, [unasked]);
   // The browser tells of a close a little later: until then a page that changes could take it for open.
   const close = () => {

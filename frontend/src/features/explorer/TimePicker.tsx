@@ -38,14 +38,14 @@ export function TimePicker({
       open={open}
       onOpenChange={onOpenChange}
       trigger={{
-        className: `${buttonClass("plain", "large")} max-w-full min-w-0 wide:min-w-73 max-wide:max-w-[calc(100%-136px)] max-wide:shrink`,
+        className: `${buttonClass("plain", "large")} max-w-full min-w-0 wide:min-w-73 max-wide:min-w-36 max-wide:flex-1 max-wide:basis-36`,
         title: `${range} (d)`,
         children: (
           <>
             <Icon name="clock" className="-ml-0.5 text-ink-2" />
             <span className={fixed ? "max-wide:sr-only" : ""}>{name}</span>{" "}
             <span
-              className={`min-w-0 mono-11 text-ink-3 max-wide:text-left ${fixed ? "max-wide:line-clamp-2 max-wide:whitespace-normal wide:cut" : "cut max-wide:hidden"}`}
+              className={`min-w-0 mono-11 text-ink-3 max-wide:text-left ${fixed ? "max-wide:line-clamp-2 max-wide:text-balance max-wide:whitespace-normal wide:cut" : "cut max-wide:hidden"}`}
             >
               {range}
             </span>
