@@ -159,7 +159,7 @@ type NoteLook = "plain" | "accent" | "info" | "warning" | "error";
 
 const notes: Readonly<Record<NoteLook, { box: string; icon: string; name: IconName }>> = {
   plain: { box: "bg-sunken", icon: "text-ink-3", name: "info" },
-  accent: { box: "bg-accent-tint", icon: "text-accent", name: "key" },
+  accent: { box: "bg-accent-tint", icon: "text-accent", name: "check" },
   info: { box: "bg-info-tint", icon: "text-info", name: "info" },
   warning: { box: "bg-warning-tint", icon: "text-warning", name: "alert" },
   error: { box: "bg-error-tint", icon: "text-error", name: "alert" },

@@ -39,5 +39,5 @@ function whyNot(detail: EventDetail | undefined, asked: boolean): string {
   if (!detail) return "The event is still being read.";
   if (detail.traceId === undefined) return "This event has no trace.";
   if (!asked) return "Where traces are looked at is still being read.";
-  return "This installation names no place to look at traces: ORIEL_TRACE_URL is not set.";
+  return "This installation names no place to look at traces (ORIEL_TRACE_URL). Its events: Trace, under Surroundings.";
 }

@@ -252,7 +252,7 @@ export function Explorer({
         <div
           inert={covered}
           role="search"
-          className={`flex flex-none flex-wrap items-center gap-2 bg-surface px-4 pt-2 wide:flex-nowrap wide:px-3 flat:flex-nowrap short:pt-1.5 ${bare ? "border-b border-line pb-2" : ""}`}
+          className={`flex flex-none flex-wrap items-center gap-2 bg-surface px-4 pt-2 wide:flex-nowrap wide:px-3 flat:flex-nowrap short:pt-1.5 ${bare ? "border-b border-line pb-2" : "pb-1"}`}
         >
           <QueryBar
             ref={bar}

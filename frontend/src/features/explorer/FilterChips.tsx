@@ -58,7 +58,7 @@ export function FilterChips({
   return (
     <div
       inert={covered}
-      className="flex flex-none items-start border-b border-line bg-surface px-4 py-2 wide:px-3 wide:py-1.5 short:py-1"
+      className="flex flex-none items-start border-b border-line bg-surface px-4 pt-1 pb-2 wide:px-3 wide:pt-0.5 wide:pb-1.5 short:pt-0 short:pb-1"
     >
       <div
         ref={bar}

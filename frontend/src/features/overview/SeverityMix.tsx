@@ -7,7 +7,7 @@ import { fillOf } from "./Volume.tsx";
 
 /** A number is small, and what is pressed must not be. */
 const target =
-  "-mx-1.5 inline-flex h-6 min-w-6 items-center justify-center px-1.5 hover:underline max-wide:h-10 max-wide:min-w-10";
+  "-mx-1.5 inline-flex h-6 min-w-6 items-center justify-center gap-1.5 px-1.5 hover:underline max-wide:h-10 max-wide:min-w-10";
 
 export function SeverityMix({ facets }: { facets: Box<FacetList> }) {
   const counts = facets.data?.facets.find(({ field }) => field === "severity");

@@ -224,7 +224,7 @@ function Row({
   }
   return (
     <tr className="border-b border-line align-top">
-      <th scope="row" className={`py-1 ${look}`}>
+      <th scope="row" className={`py-2 ${look}`}>
         <Visible text={path} />
       </th>
       {values}
@@ -245,14 +245,14 @@ function Value({
   what: string;
   onCopy: (text: string, what: string) => void;
 }) {
-  if (value === undefined) return <td className="py-1 pr-3 text-ink-3">absent</td>;
+  if (value === undefined) return <td className="py-2 pr-3 pl-1 text-ink-3">absent</td>;
   const { text, from, cut } = excerpt(value, other);
   return (
     <td className="py-1 pr-3">
       <span
         className={`group/diff flex items-start gap-1 rounded-1 px-1 mono-12 wrap-anywhere whitespace-pre-wrap ${same ? "text-ink-3" : "bg-warning-tint text-ink"}`}
       >
-        <span className="min-w-0 flex-1">
+        <span className="min-w-0 flex-1 py-1">
           {from > 0 && <span className="text-ink-3">… </span>}
           <Visible text={text} />
           {cut && <span className="text-ink-3"> …</span>}
