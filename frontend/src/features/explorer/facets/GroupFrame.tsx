@@ -5,7 +5,7 @@ import { Icon } from "#/ui/icons.tsx";
 import { Visible } from "#/ui/visible.tsx";
 
 const small =
-  "grid size-10 flex-none place-items-center rounded-1 text-ink-3 hover:bg-active hover:text-ink wide:size-6 wide:focus-visible:opacity-100 wide:group-hover/field:opacity-100";
+  "grid size-10 flex-none place-items-center rounded-1 text-ink-3 hover:bg-active hover:text-ink wide:-mx-px wide:size-6 wide:focus-visible:opacity-100 wide:group-hover/field:opacity-100";
 
 /** One field of the sidebar: its name opens and closes it. */
 export function GroupFrame({
@@ -74,7 +74,7 @@ export function GroupFrame({
         >
           <Icon name="bars" small />
         </button>
-        <span className="ml-auto cut pl-1 t-11 text-ink-3" title={labelTitle}>
+        <span className="ml-auto cut t-11 text-ink-3" title={labelTitle}>
           {open && label}
         </span>
       </h2>
