@@ -25,12 +25,13 @@ async function amounts(api: Api, word: string): Promise<void> {
 test("a column of the data shows every value as it was sent, and acts on it", async ({ page, api }) => {
   const word = uniqueWord();
   await amounts(api, word);
-  await page.goto(`/explore?q=${word}&cols=time,data.amount,ext.retry,data.items[*].sku,summary`);
+  await page.goto(`/explore?q=${word}&cols=time,data.amount,ext.retry,room,data.items[*].sku,summary`);
   await expect(rows(page)).toHaveCount(3);
   await expect(heads(page)).toHaveText([
     /Time|UTC/,
     "data.amount",
     "ext.retry",
+    "room",
     "data.items[*].sku",
     "Summary",
   ]);
@@ -38,6 +39,7 @@ test("a column of the data shows every value as it was sent, and acts on it", as
   await expect(cell(page, 1, "data.amount")).toHaveText("1.50");
   await expect(cell(page, 2, "ext.retry")).toHaveText("7");
   await expect(cell(page, 0, "ext.retry")).toHaveText("Absent");
+  await expect(cell(page, 0, "room")).toHaveText("Absent");
   await expect(cell(page, 0, "data.items[*].sku")).toHaveText('["a","b"]');
 
   // The number and not the text that looks like it, with the keyboard.

@@ -39,7 +39,9 @@ test("a cell has the value as it is spelled", () => {
   expect(cellOf(event, "room", far)).toEqual({ kind: "string", text: "kitchen" });
   expect(cellOf(event, "tag", far)).toEqual({ kind: "several", text: '["a","b"]' });
   expect(cellOf(event, "subject", far)).toEqual({ kind: "absent", text: "" });
-  expect(cellOf(event, "constructor", far)).toEqual(far());
+  for (const facet of ["device", "constructor"]) {
+    expect(cellOf(event, facet, () => "unread")).toEqual({ kind: "absent", text: "" });
+  }
 });
 
 test("a field holds numbers where the first event that has it does", () => {

@@ -1,6 +1,6 @@
 /** What stands in a cell of the list, and what can be done with it. */
 import type { ColumnValue, Event } from "#/api/oriel.gen.ts";
-import { type Column, type Field, isField, type TypedValue } from "#/lib/search.ts";
+import { type Column, type Field, isField, isWrittenField, type TypedValue } from "#/lib/search.ts";
 import { isPlainColumn } from "./columns.ts";
 
 /** A value of a field of an event; a text may be only its beginning. */
@@ -56,7 +56,8 @@ export function cellOf(event: Event, field: Field, far: FarCells): CellValue | M
   }
   if (field === "tag") return listed(event.tags);
   if (Object.hasOwn(event.facets, field)) return listed(event.facets[field] ?? []);
-  return far(event, field);
+  // Facets come with every event, but for those that it has not.
+  return isWrittenField(field) ? far(event, field) : absent;
 }
 
 function listed(values: readonly string[]): CellValue {
