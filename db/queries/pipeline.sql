@@ -1,8 +1,8 @@
 -- name: PipelineCheckpoints :many
 -- How far a consumer is in the newest log of a topic.
-SELECT c.log, c.partition, c.next_offset, c.commits, c.state, c.state_reason, c.updated_at
-  FROM checkpoint c
- WHERE c.consumer = @consumer AND c.log = (SELECT max(l.id) FROM log l WHERE l.topic = @topic)
+SELECT c.log, l.topic_id, c.partition, c.next_offset, c.commits, c.state, c.state_reason, c.updated_at
+  FROM checkpoint c JOIN log l ON l.id = c.log
+ WHERE c.consumer = @consumer AND c.log = (SELECT max(n.id) FROM log n WHERE n.topic = @topic)
  ORDER BY c.partition;
 
 -- name: PipelineStored :one

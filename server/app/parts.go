@@ -70,7 +70,9 @@ func (a *App) addConsumer(ctx context.Context, cfg config.Config, fields facets.
 func (a *App) monitor(cfg config.Config, pool *pgxpool.Pool, probe *kgo.Client, log *slog.Logger) *pipeline.Monitor {
 	watched := pipeline.Config{Topic: cfg.Kafka.Topic, Consumer: storeConsumer, Readiness: a.health.Readiness}
 	if probe != nil {
-		watched.Ends = func(ctx context.Context) (map[int32]int64, error) { return kafka.Ends(ctx, probe, cfg.Kafka.Topic) }
+		watched.Ends = func(ctx context.Context) (id [16]byte, ends map[int32]int64, err error) {
+			return kafka.Ends(ctx, probe, cfg.Kafka.Topic)
+		}
 	}
 	return pipeline.New(pool, watched, log)
 }

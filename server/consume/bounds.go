@@ -36,10 +36,10 @@ func (s *session) bounds(ctx context.Context, ps []int32) (map[int32][2]int64, e
 func verdict(next int64, bounds [2]int64) (state, reason string) {
 	switch {
 	case next < bounds[0]:
-		return StateGap, fmt.Sprintf("the log starts at offset %d, above the checkpoint %d: %d offsets are gone",
+		return StateGap, fmt.Sprintf("the log starts at offset %d, above the checkpoint %d: %d offsets are gone; bring the log back or move the checkpoint",
 			bounds[0], next, bounds[0]-next)
 	case next > bounds[1]:
-		return StateFatal, fmt.Sprintf("the log ends at offset %d, below the checkpoint %d: the broker lost records",
+		return StateFatal, fmt.Sprintf("the log ends at offset %d, below the checkpoint %d: the broker lost records; bring the log back or move the checkpoint",
 			bounds[1], next)
 	default:
 		return "", ""

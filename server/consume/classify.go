@@ -73,6 +73,7 @@ func sqlRules() []sqlRule {
 		{"55P03", nil, finding{environment, "a lock was not to be had in time"}},
 		{"55", nil, finding{environment, "an object is in use"}},
 		{"57014", nil, finding{environment, "the statement took too long, or somebody cancelled it"}},
+		{"57P03", nil, finding{environment, "the server starts, recovers or stops, and takes no sessions"}},
 		{"57", nil, finding{environment, "the server or an administrator ended the session"}},
 		{"58", nil, finding{environment, "the server's system failed: a disk, a file"}},
 		{"XX", nil, finding{environment, "the server met a fault of its own"}},

@@ -83,6 +83,7 @@ func TestEveryRowOfTheTableOfErrorsIsWhatPostgreSQLAnswers(t *testing.T) {
 		"an error that is in none of the rows":  {"39004", environment, sql(raise("39004", ""), insert("subject", "'s'"))},
 		"an error that nobody has heard of":     {"Q1234", environment, sql(raise("Q1234", ""), insert("subject", "'s'"))},
 		"a storm of serialization failures":     {"40001", environment, sql(raise("40001", ""), insert("subject", "'s'"))},
+		"a server that starts, says a trigger":  {"57P03", environment, sql(raise("57P03", ""), insert("subject", "'s'"))},
 		"a disk that is full, says a trigger":   {"53100", environment, sql(raise("53100", ""), insert("subject", "'s'"))},
 		"memory that is used up":                {"53200", environment, sql(raise("53200", ""), insert("subject", "'s'"))},
 		"a check of which a trigger says where": {"23514", recordCaused, sql(raise("23514", ", CONSTRAINT = 'sane'"), insert("subject", "'s'"))},

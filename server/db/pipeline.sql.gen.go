@@ -11,9 +11,9 @@ import (
 )
 
 const pipelineCheckpoints = `-- name: PipelineCheckpoints :many
-SELECT c.log, c.partition, c.next_offset, c.commits, c.state, c.state_reason, c.updated_at
-  FROM checkpoint c
- WHERE c.consumer = $1 AND c.log = (SELECT max(l.id) FROM log l WHERE l.topic = $2)
+SELECT c.log, l.topic_id, c.partition, c.next_offset, c.commits, c.state, c.state_reason, c.updated_at
+  FROM checkpoint c JOIN log l ON l.id = c.log
+ WHERE c.consumer = $1 AND c.log = (SELECT max(n.id) FROM log n WHERE n.topic = $2)
  ORDER BY c.partition
 `
 
@@ -24,6 +24,7 @@ type PipelineCheckpointsParams struct {
 
 type PipelineCheckpointsRow struct {
 	Log         int16
+	TopicID     [16]byte
 	Partition   int32
 	NextOffset  int64
 	Commits     int64
@@ -44,6 +45,7 @@ func (q *Queries) PipelineCheckpoints(ctx context.Context, arg PipelineCheckpoin
 		var i PipelineCheckpointsRow
 		if err := rows.Scan(
 			&i.Log,
+			&i.TopicID,
 			&i.Partition,
 			&i.NextOffset,
 			&i.Commits,

@@ -179,16 +179,24 @@ func describe(ctx context.Context, cl *kgo.Client, topic string) (kmsg.MetadataR
 	return found, nil
 }
 
-// Ends are the next offsets of a topic's partitions.
-func Ends(ctx context.Context, cl *kgo.Client, topic string) (map[int32]int64, error) {
-	listed, err := kadm.NewClient(cl).ListEndOffsets(ctx, topic)
+// Ends are who a topic is, as the broker says now, and the next offsets of its partitions.
+func Ends(ctx context.Context, cl *kgo.Client, topic string) (id [16]byte, ends map[int32]int64, err error) {
+	adm := kadm.NewClient(cl)
+	found, err := adm.ListTopics(ctx, topic)
+	if err == nil {
+		err = found.Error()
+	}
+	if err != nil {
+		return id, nil, fmt.Errorf("identity of topic %s: %w", topic, err)
+	}
+	listed, err := adm.ListEndOffsets(ctx, topic)
 	if err == nil {
 		err = listed.Error()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ends of topic %s: %w", topic, err)
+		return id, nil, fmt.Errorf("ends of topic %s: %w", topic, err)
 	}
-	ends := map[int32]int64{}
+	ends = map[int32]int64{}
 	listed.Each(func(o kadm.ListedOffset) { ends[o.Partition] = o.Offset })
-	return ends, nil
+	return found[topic].ID, ends, nil
 }

@@ -8,6 +8,7 @@ package pipeline
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -39,7 +40,10 @@ type Partition struct {
 	End       *int64 // the broker's next one; nil: it does not say
 	State     string // running, gap, fatal or tripped
 	Reason    string
-	Updated   time.Time
+	Updated   time.Time // of the checkpoint
+
+	log [16]byte // the id of the topic that Next is an offset of
+	old bool     // the topic has another id now
 }
 
 // Lag is how many records are not accounted for; nil: the broker does not say.
@@ -66,8 +70,9 @@ type State struct {
 // Config says what is watched.
 type Config struct {
 	Topic, Consumer string
-	// Ends are the next offsets of the topic's partitions. Nil where this process has no way to the broker.
-	Ends func(ctx context.Context) (map[int32]int64, error)
+	// Ends are who the topic is now and the next offsets of its partitions. Nil where this process has no way to
+	// the broker.
+	Ends func(ctx context.Context) (id [16]byte, ends map[int32]int64, err error)
 	// Readiness is what this process knows of itself.
 	Readiness func() telemetry.Readiness
 }
@@ -121,7 +126,7 @@ func (m *Monitor) readNow(ctx context.Context) (*State, error) {
 	}
 	var stored int64
 	for _, c := range points {
-		p := Partition{Partition: c.Partition, Next: c.NextOffset, State: c.State, Updated: c.UpdatedAt}
+		p := Partition{Partition: c.Partition, Next: c.NextOffset, State: c.State, Updated: c.UpdatedAt, log: c.TopicID}
 		if c.StateReason != nil {
 			p.Reason = *c.StateReason
 		}
@@ -159,9 +164,12 @@ func (m *Monitor) ends(ctx context.Context, s *State) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, brokerWait)
 	defer cancel()
-	ends, err := m.cfg.Ends(ctx)
+	id, ends, err := m.cfg.Ends(ctx)
 	if err != nil {
 		m.log.Debug("the ends of the topic are not known", "topic", s.Topic, "error", err)
+		return
+	}
+	if s.recreated(id) {
 		return
 	}
 	known := map[int32]bool{}
@@ -182,6 +190,24 @@ func (m *Monitor) ends(ctx context.Context, s *State) {
 	}
 	s.Lag = &all
 }
+
+// recreated says that the checkpoints are of another topic than the broker has under this name. No partition goes
+// on then, which no checkpoint says, and how far the old offsets are behind the new ones means nothing.
+func (s *State) recreated(id [16]byte) bool {
+	found := false
+	for i := range s.Partitions {
+		p := &s.Partitions[i]
+		if p.log == id {
+			continue
+		}
+		found, p.old = true, true
+		p.State, p.Reason = "fatal", fmt.Sprintf("The topic was recreated: its id is %s, and this offset is of %s.", topicID(id), topicID(p.log))
+	}
+	return found
+}
+
+// topicID is an id as Kafka's own tools print it.
+func topicID(id [16]byte) string { return base64.RawURLEncoding.EncodeToString(id[:]) }
 
 func unavailable(err error, what string) error {
 	return fault.Wrap(fmt.Errorf("%s: %w", what, err), fault.Unavailable, fault.ReasonDatabaseUnavailable, "The database does not answer.")

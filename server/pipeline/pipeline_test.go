@@ -88,9 +88,18 @@ func seed(t *testing.T, pool *pgxpool.Pool, sql string) {
 	}
 }
 
+// The id of the newest log of the world, and what a broker says of that topic.
+var newest = [16]byte{15: 2}
+
+type ends = func(context.Context) ([16]byte, map[int32]int64, error)
+
+func says(id [16]byte, of map[int32]int64) ends {
+	return func(context.Context) ([16]byte, map[int32]int64, error) { return id, of, nil }
+}
+
 const world = `
 SELECT ensure_day('ledger', d::date) FROM generate_series(now() - interval '1 day', now(), '1 day') d;
-INSERT INTO log (topic, topic_id) VALUES ('events', gen_random_uuid()), ('events', gen_random_uuid());
+INSERT INTO log (topic, topic_id) VALUES ('events', gen_random_uuid()), ('events', '00000000-0000-0000-0000-000000000002');
 INSERT INTO checkpoint (consumer, log, partition, next_offset, commits, state, state_reason)
 VALUES ('store', 1, 0, 9000, 9, 'running', NULL), ('store', 2, 0, 100, 3, 'running', NULL), ('store', 2, 1, 50, 1, 'gap', 'gone');
 INSERT INTO ledger (consumer, log, partition, commit, from_offset, to_offset, stored, duplicate, dead, skipped, expired, committed_at)
@@ -106,7 +115,7 @@ func TestTheStateIsOfTheNewestLog(t *testing.T) {
 	seed(t, pool, world)
 	m := New(pool, Config{
 		Topic: "events", Consumer: "store",
-		Ends: func(context.Context) (map[int32]int64, error) { return map[int32]int64{0: 110, 1: 55, 2: 0}, nil },
+		Ends: says(newest, map[int32]int64{0: 110, 1: 55, 2: 0}),
 	}, slog.New(slog.DiscardHandler))
 	s, err := m.State(t.Context())
 	if err != nil {
@@ -136,15 +145,42 @@ func TestWhatTheBrokerDoesNotSayIsAbsent(t *testing.T) {
 	t.Parallel()
 	pool := dbtest.New(t)
 	seed(t, pool, world)
-	for name, ends := range map[string]func(context.Context) (map[int32]int64, error){
+	for name, ends := range map[string]ends{
 		"without a way to the broker":       nil,
-		"a broker that does not answer":     func(context.Context) (map[int32]int64, error) { return nil, errors.New("away") },
-		"a broker without a partition":      func(context.Context) (map[int32]int64, error) { return map[int32]int64{0: 110}, nil },
-		"a partition that nobody has begun": func(context.Context) (map[int32]int64, error) { return map[int32]int64{0: 110, 1: 55, 2: 7}, nil },
+		"a broker that does not answer":     func(context.Context) (id [16]byte, of map[int32]int64, err error) { return id, nil, errors.New("away") },
+		"a broker without a partition":      says(newest, map[int32]int64{0: 110}),
+		"a partition that nobody has begun": says(newest, map[int32]int64{0: 110, 1: 55, 2: 7}),
 	} {
 		m := New(pool, Config{Topic: "events", Consumer: "store", Ends: ends}, slog.New(slog.DiscardHandler))
 		if s, err := m.State(t.Context()); err != nil || s.Lag != nil || len(s.Partitions) != 2 {
 			t.Errorf("%s: %+v, %v", name, s, err)
+		}
+	}
+}
+
+func TestATopicThatWasRecreatedStandsStillAndHasNoLag(t *testing.T) {
+	t.Parallel()
+	pool := dbtest.New(t)
+	seed(t, pool, world)
+	m := New(pool, Config{Topic: "events", Consumer: "store", Ends: says([16]byte{15: 3}, map[int32]int64{0: 70000, 1: 20})},
+		slog.New(slog.DiscardHandler))
+	began := time.Now()
+	s, err := m.State(t.Context())
+	if err != nil || s.Lag != nil {
+		t.Fatalf("a lag between two topics: %+v, %v", s, err)
+	}
+	for _, p := range s.Partitions {
+		if p.State != "fatal" || p.Lag() != nil || p.Reason != "The topic was recreated: its id is AAAAAAAAAAAAAAAAAAAAAw, and this offset is of AAAAAAAAAAAAAAAAAAAAAg." {
+			t.Errorf("partition %d: %+v", p.Partition, p)
+		}
+	}
+	alerts := m.Alerts(t.Context())
+	if len(alerts) != 2 {
+		t.Errorf("alerts are %+v", alerts)
+	}
+	for _, a := range alerts {
+		if a.Name != PartitionFatal || a.Since.Before(began) {
+			t.Errorf("the alert is %+v", a)
 		}
 	}
 }
