@@ -31,13 +31,15 @@ const (
 )
 
 // Session are the settings of every session of a consumer: the server ends whatever hangs, and
-// acknowledges no commit that is not on disk. A pool that carries them from the start has them in sessions
+// acknowledges no commit that is not on disk. Rows are sorted where nothing else serves and never to spare an index
+// that gives their order, which readHolders relies on. A pool that carries them from the start has them in sessions
 // that the consumer only borrows for a statement, too.
 func Session() map[string]string {
 	ms := func(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
 	return map[string]string{
 		"statement_timeout": ms(statementTimeout), "lock_timeout": ms(lockTimeout),
 		"idle_in_transaction_session_timeout": ms(idleTimeout), "synchronous_commit": "on", "jit": "off",
+		"enable_sort": "off", "enable_incremental_sort": "off",
 		"tcp_keepalives_idle":     strconv.Itoa(int(keepaliveIdle.Seconds())),
 		"tcp_keepalives_interval": strconv.Itoa(int(keepaliveInterval.Seconds())),
 		"tcp_keepalives_count":    strconv.Itoa(keepaliveCount), "tcp_user_timeout": ms(unackedTimeout),

@@ -110,3 +110,46 @@ func TestEventsThatAreSentAgainAreDuplicatesByTheirContent(t *testing.T) {
 		}
 	})
 }
+
+// An import may have one source and one time for all of its events, among others that have each their own.
+func TestALookUpReadsNoOtherEventsOfItsSourceAndInstant(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, dbtest.NewKfake(t, 1))
+	when := time.Now().UTC().Truncate(time.Second)
+	var recs []*kgo.Record
+	for i := range 4000 {
+		own := event(fmt.Sprintf("own-%04d", i))
+		own.Source = fmt.Sprintf("/sources/%d", i%50)
+		recs = append(recs, record(at(event(fmt.Sprintf("same-%04d", i)), when), 0), record(at(own, when.Add(-time.Duration(i)*time.Second)), 0))
+	}
+	r.produce(recs...)
+	m := r.start(nil)
+	r.settle()
+	r.halt(m)
+	r.exec("ANALYZE event")
+	const asked = 200
+	var ask identities
+	for i := range asked {
+		e := event(fmt.Sprintf("same-%04d", 20*i))
+		ask.add(i, &row{event: e, micros: when.UnixMicro()})
+	}
+	var plan []struct {
+		Plan struct {
+			Hit  int     `json:"Shared Hit Blocks"`
+			Read int     `json:"Shared Read Blocks"`
+			Rows float64 `json:"Actual Rows"`
+		}
+	}
+	conn, err := m.acquire(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Release()
+	explained := conn.QueryRow(t.Context(), "EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) "+readHolders, ask.times, ask.sources, ask.ids, ask.rows)
+	if err := explained.Scan(&plan); err != nil {
+		t.Fatal(err)
+	}
+	if p := plan[0].Plan; p.Rows != asked || p.Hit+p.Read > 10*asked {
+		t.Errorf("%v rows found by reading %d pages for %d identities", p.Rows, p.Hit+p.Read, asked)
+	}
+}
