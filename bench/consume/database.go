@@ -53,9 +53,10 @@ func (s *stage) database(ctx context.Context, o options) (d *database, release f
 
 func (s *stage) openDatabase(ctx context.Context, o options, name, setup string) (d *database, err error) {
 	d = &database{name: name}
+	begun := d
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, d.close(ctx))
+			err = errors.Join(err, begun.close(ctx))
 		}
 	}()
 	if d.admin, err = pgx.Connect(ctx, s.url); err != nil {
