@@ -98,7 +98,7 @@ func rolledNode(n query.Node) (dimension string, values []string, without, ok bo
 			return "", nil, false, false
 		}
 		d := dimensionOf(e.Field)
-		if d == "" || d == dimensionSeverity || dimension != "" && d != dimension {
+		if d == "" || d == dimensionSeverity || dimension != "" && d != dimension || !storable(e.Value) {
 			return "", nil, false, false
 		}
 		dimension, values = d, append(values, e.Value)

@@ -162,11 +162,14 @@ func TestCountsSayWhatTheyAre(t *testing.T) {
 		relation Relation
 		params   []string
 	}{
-		"few":                        {1, IsExact, []string{"q", ref(55)}},
-		"many that SQL can count":    {60, IsExact, []string{"q", "tea"}},
-		"many of a field":            {60, IsExact, []string{"subject!", "x"}},
-		"many that only reading can": {10, IsAtLeast, []string{"data.n", "*"}},
-		"none":                       {0, IsExact, []string{"q", "absent"}},
+		"few":                         {1, IsExact, []string{"q", ref(55)}},
+		"many that SQL can count":     {60, IsExact, []string{"q", "tea"}},
+		"many of a field":             {60, IsExact, []string{"subject!", "x"}},
+		"many that only reading can":  {10, IsAtLeast, []string{"data.n", "*"}},
+		"none":                        {0, IsExact, []string{"q", "absent"}},
+		"a facet that no text can be": {0, IsExact, []string{"q", "room:\"k\x00b\""}},
+		"a type that no text can be":  {0, IsExact, []string{"q", "type:\"k\x00b\""}},
+		"all but that type":           {60, IsExact, []string{"q!", "type:\"k\x00b\""}},
 	} {
 		got := count(c.params...)
 		if got.Value != c.value || got.Relation != c.relation || got.Snapshot == "" {
