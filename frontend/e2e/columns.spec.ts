@@ -22,11 +22,17 @@ async function amounts(api: Api, word: string): Promise<void> {
   }
 }
 
-test("a column of the data shows every value as it was sent, and acts on it", async ({ page, api }) => {
+/** The list of them, as `shown` says, and the word that finds them. */
+async function listed(page: Page, api: Api, shown = ""): Promise<string> {
   const word = uniqueWord();
   await amounts(api, word);
-  await page.goto(`/explore?q=${word}&cols=time,data.amount,ext.retry,room,data.items[*].sku,summary`);
+  await page.goto(`/explore?q=${word}${shown}`);
   await expect(rows(page)).toHaveCount(3);
+  return word;
+}
+
+test("a column of the data shows every value as it was sent, and acts on it", async ({ page, api }) => {
+  await listed(page, api, "&cols=time,data.amount,ext.retry,room,data.items[*].sku,summary");
   await expect(heads(page)).toHaveText([
     /Time|UTC/,
     "data.amount",
@@ -57,10 +63,7 @@ test("Enter adds the field that is seen, and what was only begun is added by a c
   page,
   api,
 }) => {
-  const word = uniqueWord();
-  await amounts(api, word);
-  await page.goto(`/explore?q=${word}`);
-  await expect(rows(page)).toHaveCount(3);
+  await listed(page, api);
   await page.getByRole("button", { name: "Columns", exact: true }).click();
   const panel = page.getByRole("dialog", { name: "Columns and rows" });
   await panel.getByLabel("Add a column").fill("data.am");
@@ -77,10 +80,7 @@ test("Enter adds the field that is seen, and what was only begun is added by a c
 });
 
 test("a column is added from any value's menu, and taken away again", async ({ page, api }) => {
-  const word = uniqueWord();
-  await amounts(api, word);
-  await page.goto(`/explore?q=${word}`);
-  await expect(rows(page)).toHaveCount(3);
+  await listed(page, api);
   await openRow(page, 0);
   const tree = drawer(page).getByRole("tree", { name: "Data, as a tree" });
   await tree.getByRole("treeitem").filter({ hasText: "amount" }).click();
@@ -103,10 +103,7 @@ test("columns are dragged to another place and another width, which the address 
   page,
   api,
 }) => {
-  const word = uniqueWord();
-  await amounts(api, word);
-  await page.goto(`/explore?q=${word}&cols=time,type,data.amount,summary`);
-  await expect(rows(page)).toHaveCount(3);
+  await listed(page, api, "&cols=time,type,data.amount,summary");
   await heads(page)
     .filter({ hasText: "data.amount" })
     .dragTo(heads(page).filter({ hasText: "Type" }));
@@ -127,10 +124,7 @@ test("columns are dragged to another place and another width, which the address 
 });
 
 test("everything about columns is done with the keyboard", async ({ page, api }) => {
-  const word = uniqueWord();
-  await amounts(api, word);
-  await page.goto(`/explore?q=${word}`);
-  await expect(rows(page)).toHaveCount(3);
+  await listed(page, api);
   await page.getByRole("button", { name: "Columns", exact: true }).focus();
   await page.keyboard.press("Enter");
   const panel = page.getByRole("dialog", { name: "Columns and rows" });
@@ -174,10 +168,7 @@ test("at 1280 px the drawer lies over the summary, and every other column stays 
   page,
   api,
 }) => {
-  const word = uniqueWord();
-  await amounts(api, word);
-  await page.goto(`/explore?q=${word}`);
-  await expect(rows(page)).toHaveCount(3);
+  await listed(page, api);
   const before = await cell(page, 0, "subject").boundingBox();
   await openRow(page, 0);
   await page.evaluate(() => Promise.all(document.getAnimations().map((animation) => animation.finished)));
@@ -190,10 +181,7 @@ test("at 1280 px the drawer lies over the summary, and every other column stays 
 });
 
 test("a column of a field that there cannot be is marked, and asks for nothing", async ({ page, api }) => {
-  const word = uniqueWord();
-  await amounts(api, word);
-  await page.goto(`/explore?q=${word}&cols=time,data..x,type`);
-  await expect(rows(page)).toHaveCount(3);
+  await listed(page, api, "&cols=time,data..x,type");
   await expect(page.getByTitle("There is no field data..x")).toBeVisible();
 });
 
@@ -201,10 +189,7 @@ test.describe("at 390 px", () => {
   test.use({ viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true });
 
   test("columns stand in the second line and are chosen in a sheet", async ({ page, api }) => {
-    const word = uniqueWord();
-    await amounts(api, word);
-    await page.goto(`/explore?q=${word}`);
-    await expect(rows(page)).toHaveCount(3);
+    await listed(page, api);
     await page.getByRole("button", { name: "More", exact: true }).tap();
     await page.getByRole("menuitem", { name: "Columns and rows" }).tap();
     const sheet = page.getByRole("dialog", { name: "Columns and rows" });

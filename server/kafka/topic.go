@@ -181,15 +181,10 @@ func describe(ctx context.Context, cl *kgo.Client, topic string) (kmsg.MetadataR
 
 // Ends are who a topic is, as the broker says now, and the next offsets of its partitions.
 func Ends(ctx context.Context, cl *kgo.Client, topic string) (id [16]byte, ends map[int32]int64, err error) {
-	adm := kadm.NewClient(cl)
-	found, err := adm.ListTopics(ctx, topic)
-	if err == nil {
-		err = found.Error()
+	if id, err = TopicID(ctx, cl, topic); err != nil {
+		return id, nil, err
 	}
-	if err != nil {
-		return id, nil, fmt.Errorf("identity of topic %s: %w", topic, err)
-	}
-	listed, err := adm.ListEndOffsets(ctx, topic)
+	listed, err := kadm.NewClient(cl).ListEndOffsets(ctx, topic)
 	if err == nil {
 		err = listed.Error()
 	}
@@ -198,5 +193,5 @@ func Ends(ctx context.Context, cl *kgo.Client, topic string) (id [16]byte, ends 
 	}
 	ends = map[int32]int64{}
 	listed.Each(func(o kadm.ListedOffset) { ends[o.Partition] = o.Offset })
-	return found[topic].ID, ends, nil
+	return id, ends, nil
 }

@@ -111,9 +111,6 @@ func ofState(s *State) []Alert {
 			Severity: Critical, Target: fmt.Sprintf("%s partition %d", s.Topic, p.Partition), Since: p.Updated,
 			Detail: cmp.Or(p.Reason, fmt.Sprintf("It stands at offset %d.", p.Next)),
 		}
-		if p.old {
-			a.Since = time.Time{} // after its last commit, and nothing says when
-		}
 		switch p.State {
 		case "gap":
 			a.Name, a.Summary = PartitionGap, fmt.Sprintf("Partition %d of %s has a gap", p.Partition, s.Topic)

@@ -40,10 +40,9 @@ type Partition struct {
 	End       *int64 // the broker's next one; nil: it does not say
 	State     string // running, gap, fatal or tripped
 	Reason    string
-	Updated   time.Time // of the checkpoint
+	Updated   time.Time // since when it is so, as far as is known
 
 	log [16]byte // the id of the topic that Next is an offset of
-	old bool     // the topic has another id now
 }
 
 // Lag is how many records are not accounted for; nil: the broker does not say.
@@ -200,7 +199,8 @@ func (s *State) recreated(id [16]byte) bool {
 		if p.log == id {
 			continue
 		}
-		found, p.old = true, true
+		found = true
+		p.Updated = time.Time{} // after its last commit, and nothing says when
 		p.State, p.Reason = "fatal", fmt.Sprintf("The topic was recreated: its id is %s, and this offset is of %s.", topicID(id), topicID(p.log))
 	}
 	return found

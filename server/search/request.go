@@ -55,17 +55,10 @@ func (s *Service) search(d *decoder, own ...string) request {
 	filter, violations := query.Decode(s.schema, d.Params, func(name string) bool { return slices.Contains(own, name) }, strings.Join(own, ", "))
 	d.Violations = append(d.Violations, violations...)
 	r := request{filter: filter, wrong: len(violations) > 0}
-	token := d.Single("snapshot")
-	if token == "" {
+	if r.frozen = d.snapshot("snapshot"); r.frozen == nil {
 		return r
 	}
-	v, err := parseSnapshot(token)
-	if err != nil {
-		d.Invalid("snapshot", token, "the snapshot of GET /v1/events:snapshot or of an answer", "The snapshot is no token of ours.")
-		return r
-	}
-	r.frozen = v
-	for _, name := range v.differs(d.bounds()) {
+	for _, name := range r.frozen.differs(d.bounds()) {
 		d.Violations = append(d.Violations, fault.Violation{
 			Reason:   fault.ReasonInvalidParameter,
 			Message:  "The parameter " + name + " differs from the snapshot's, which has frozen the time range. Leave it out, or make another snapshot.",
@@ -75,16 +68,25 @@ func (s *Service) search(d *decoder, own ...string) request {
 	return r
 }
 
-// within reads the snapshot of which another shall be a part; nil where none is given. Bounds that f leaves
-// out become those of the whole.
-func (s *Service) within(d *decoder, f *query.Filter) *view {
-	token := d.Single("within")
+// snapshot reads a snapshot's token; nil where none is given, or none of ours.
+func (d *decoder) snapshot(name string) *view {
+	token := d.Single(name)
 	if token == "" {
 		return nil
 	}
-	whole, err := parseSnapshot(token)
+	v, err := parseSnapshot(token)
 	if err != nil {
-		d.Invalid("within", token, "the snapshot of GET /v1/events:snapshot or of an answer", "The snapshot is no token of ours.")
+		d.Invalid(name, token, "the snapshot of GET /v1/events:snapshot or of an answer", "The snapshot is no token of ours.")
+		return nil
+	}
+	return v
+}
+
+// within reads the snapshot of which another shall be a part, and is the view of that part: of the same rows, and
+// as old. It is nil where none is given. Bounds that f leaves out become those of the whole.
+func (s *Service) within(d *decoder, f *query.Filter) *view {
+	whole := d.snapshot("within")
+	if whole == nil {
 		return nil
 	}
 	if !f.From.Given() {
@@ -93,23 +95,25 @@ func (s *Service) within(d *decoder, f *query.Filter) *view {
 	if !f.Until.Given() {
 		f.Until = query.Bound{At: whole.window.Until}
 	}
+	part := *whole
+	part.asked[boundFrom], part.asked[boundUntil] = f.From, f.Until
+	part.window, _ = query.ResolveWindow(f.From, f.Until, s.now()) // whether it is empty orderedIn says
 	outside := func(name, message string) {
 		d.Violations = append(d.Violations, fault.Violation{
 			Reason: fault.ReasonInvalidParameter, Message: message,
 			Metadata: fault.Pairs("attribute", name, "accepted", "a part of the snapshot's range"),
 		})
 	}
-	now := s.now()
-	if f.From.Resolve(now).Micros < whole.window.From.Micros {
+	if part.window.From.Micros < whole.window.From.Micros {
 		outside("from", "The range begins before that of the snapshot within which it shall be.")
 	}
-	if end := whole.window.Until; end.Given && f.Until.Resolve(now).Micros > end.Micros {
+	if end := whole.window.Until; end.Given && part.window.Until.Micros > end.Micros {
 		outside("until", "The range ends after that of the snapshot within which it shall be.")
 	}
 	for _, name := range whole.differs(query.Filter{ArrivedFrom: f.ArrivedFrom, ArrivedUntil: f.ArrivedUntil}) {
 		outside(name, "The parameter "+name+" differs from that of the snapshot within which the range shall be. Leave it out.")
 	}
-	return whole
+	return &part
 }
 
 // ordered reports that a range is empty, unless a bound of it could not be read.

@@ -119,23 +119,19 @@ func New(pool *pgxpool.Pool, cfg Config, log *slog.Logger, reg prometheus.Regist
 func (s *Service) Snapshot(ctx context.Context, params url.Values) (*Snapshot, error) {
 	d := newDecoder(params)
 	d.unknown(ofSnapshot, parametersOfSnapshot)
-	f := query.Filter{
+	r := request{filter: query.Filter{
 		From: d.Bound("from"), Until: d.Bound("until"),
 		ArrivedFrom: d.Bound("arrivedFrom"), ArrivedUntil: d.Bound("arrivedUntil"),
-	}
-	whole := s.within(d, &f)
-	s.orderedIn(d, f)
+	}}
+	r.frozen = s.within(d, &r.filter)
+	s.orderedIn(d, r.filter)
 	if err := d.err(); err != nil {
 		return nil, err
 	}
 	var v *view
-	err := s.run(ctx, "snapshot", whole.seen(), func(ctx context.Context, ses *session) (err error) {
-		if whole == nil {
-			v, err = s.freeze(ctx, ses, f)
-			return err
-		}
-		v = whole.part(f, s.now())
-		return s.check(ctx, ses, v)
+	err := s.run(ctx, "snapshot", r.frozen.seen(), func(ctx context.Context, ses *session) (err error) {
+		v, err = s.viewOf(ctx, ses, &r)
+		return err
 	})
 	if err != nil {
 		return nil, err

@@ -82,17 +82,6 @@ func (s *Service) freeze(ctx context.Context, ses *session, f query.Filter) (*vi
 	return v, s.arrivals(ctx, ses, v, now)
 }
 
-// part is the view of a part of the range: of the same rows, and as old.
-func (v *view) part(f query.Filter, now time.Time) *view {
-	part := *v
-	part.asked[boundFrom], part.asked[boundUntil] = f.From, f.Until
-	part.window = query.Window{From: f.From.Resolve(now)}
-	if f.Until.Given() {
-		part.window.Until = f.Until.Resolve(now)
-	}
-	return &part
-}
-
 // arrivals turns the bounds of arrival into vectors: of each partition, the commits before them.
 func (s *Service) arrivals(ctx context.Context, ses *session, v *view, now time.Time) error {
 	if b := v.asked[boundArrivedUntil]; b.Given() {

@@ -127,8 +127,7 @@ export function comparing(field: Field, comparison: Comparison, text: string, ne
   return { field: "q", negated: true, values: [negated ? query : opposite(query)] };
 }
 
-const comparesField =
-  /^(-?)((?:[a-z][a-z0-9]*)(?:\.|\[)?(?:"(?:[^"\\]|\\.)*"|[^"\s()<>=~:])*)([<>]=?|~)(.+)$/su;
+const comparesField = /^(-?)([a-z](?:"(?:[^"\\]|\\.)*"|[^"\s()<>=~:])*)([<>]=?|~)(.+)$/su;
 
 /** The comparison that a filter on words is, if it is one and nothing else. */
 export function comparisonOf(filter: Filter): Compared | undefined {

@@ -91,19 +91,9 @@ function range(text: string, here: Here): ReadPhrase | undefined {
   }
   const start = past(point(first, here), here);
   if (!start) return { error: `“${first}” is no time that can be read.` };
-  const end = point(second, here, dayOf(start));
+  const end = behind(start, point(second, here), here);
   if (!end) return { error: `“${second}” is no time that can be read.` };
-  if (overMidnight(start, end, second, here)) return night(start, end, here);
   return { from: beginning(start, here), until: ending(end, here), skipped: skipped([start, end], here) };
-}
-
-type ClockPoint = Extract<Point, { readonly is: "clock" }>;
-
-/** Two times of day of which the later one, without a day of its own, is of the day after: `22:00 to 06:00`. */
-function overMidnight(start: Point, end: Point, second: string, here: Here): boolean {
-  const alone = point(second, here);
-  if (start.is !== "clock" || end.is !== "clock" || alone?.is !== "clock" || alone.day) return false;
-  return Date.parse(beginning(end, here)) < Date.parse(beginning(start, here));
 }
 
 /** Of times of day without a day it is the one that has been last. */
@@ -112,18 +102,14 @@ function past(read: Point | undefined, here: Here): Point | undefined {
   return { ...read, day: addDays(here.today, -1) };
 }
 
-function night(start: Point, end: Point, here: Here): Window {
-  const from = start as ClockPoint;
-  const day = from.day ?? here.today;
-  const points = [
-    { ...from, day },
-    { ...(end as ClockPoint), day: addDays(day, 1) },
-  ] as const;
-  return {
-    from: beginning(points[0], here),
-    until: ending(points[1], here),
-    skipped: skipped(points, here),
-  };
+/** An end without a day has the start's, or the one after where it would be before it: `22:00 to 06:00`. */
+function behind(start: Point, end: Point | undefined, here: Here): Point | undefined {
+  if (end?.is !== "clock" || end.day) return end;
+  const day = dayOf(start);
+  const same = { ...end, day };
+  const before =
+    start.is === "clock" && Date.parse(beginning(same, here)) < Date.parse(beginning(start, here));
+  return before ? { ...end, day: addDays(day ?? here.today, 1) } : same;
 }
 
 function single(text: string, here: Here): Window | undefined {
@@ -136,8 +122,7 @@ function single(text: string, here: Here): Window | undefined {
   return { from, until: over ? ending(read, here) : undefined, skipped: skipped([read], here) };
 }
 
-/** `beside` is the day of the other bound, for an end that names none. */
-function point(text: string, here: Here, beside?: Day): Point | undefined {
+function point(text: string, here: Here): Point | undefined {
   if (text === "now") return { is: "moment", value: "now" };
   const bound = /^now ?(-\d.*)$/.exec(text)?.[1] ?? text;
   if (relative(bound)) return { is: "moment", value: bound };
@@ -156,7 +141,7 @@ function point(text: string, here: Here, beside?: Day): Point | undefined {
     ) ?? [];
   const read = clock(time);
   if (!read) return undefined;
-  if (before === "") return { is: "clock", day: beside, clock: read };
+  if (before === "") return { is: "clock", day: undefined, clock: read };
   const day = days(before.trim(), here);
   return day?.is === "days" && addDays(day.first, 1).day === day.next.day
     ? { is: "clock", day: day.first, clock: read }

@@ -24,6 +24,8 @@ import { useFieldNames } from "./useFieldNames.ts";
 
 const input = "w-full rounded-2 border border-line-3 bg-surface px-2 text-[16px]/5 wide:text-[12px]/4";
 
+const labelled = "grid grid-cols-[48px_minmax(0,1fr)] items-center gap-2 text-ink-2";
+
 type Sense = "is" | "not" | "least" | "below" | "absent" | "there" | "part" | "noPart" | NumberSense;
 /** Comparisons of numbers. */
 type NumberSense = "ge" | "gt" | "le" | "lt";
@@ -166,7 +168,7 @@ export function FilterForm({
       {field !== "q" && (
         <>
           <FieldInput field={field} facets={facets} onField={(next) => change(moved(draft, next))} />
-          <label className="grid grid-cols-[48px_minmax(0,1fr)] items-center gap-2 text-ink-2">
+          <label className={labelled}>
             Asks
             <select
               value={sense}
@@ -257,7 +259,7 @@ function FieldInput({
   const found = useFieldNames(field);
   const known = [...new Set([...fields, ...facets, "id", "trace", ...found])];
   return (
-    <label className="grid grid-cols-[48px_minmax(0,1fr)] items-center gap-2 text-ink-2">
+    <label className={labelled}>
       Field
       <input
         value={field}

@@ -3,6 +3,7 @@ import { listFields } from "#/api/oriel.gen.ts";
 import { type Field, isWrittenField, typed, writtenValue } from "#/lib/search.ts";
 import { Visible } from "#/ui/visible.tsx";
 import { statisticValue } from "../facets/picks.ts";
+import { useSettled } from "../facets/useSettled.ts";
 import { linesOf } from "./lines.ts";
 
 const shown = 6;
@@ -17,9 +18,11 @@ export function SeenValues({
   text: string;
   onText: (text: string) => void;
 }) {
+  // Each is a sample of the events: not one for every letter of a path.
+  const asked = useSettled(field);
   const { data } = useQuery({
-    queryKey: ["seen-values", field],
-    queryFn: ({ signal }) => listFields({ field }, { signal }),
+    queryKey: ["seen-values", asked],
+    queryFn: ({ signal }) => listFields({ field: asked }, { signal }),
     staleTime: 30_000,
     retry: false,
   });
@@ -27,7 +30,7 @@ export function SeenValues({
   const last = lines.at(-1) ?? "";
   const taken = new Set(linesOf(field, text));
   const fits = (value: string) => linesOf(field, value).length === 1;
-  const statistics = data?.fields[0];
+  const statistics = asked === field ? data?.fields[0] : undefined;
   const values = (statistics?.top ?? [])
     .map(({ value }) => statisticValue(value, field, statistics?.kinds ?? []))
     .map((value) => (isWrittenField(field) ? writtenValue(field, value) : typed(value).text))
